@@ -1,0 +1,17 @@
+"""The part of rules_cc that Bazel's own tools load, as native rules.
+
+Debian's bazel-rules-cc does not load in Debian's Bazel (use_cpp_toolchain is missing there), and
+there is no network to fetch another one from.
+"""
+
+cc_binary = native.cc_binary
+cc_import = native.cc_import
+cc_library = native.cc_library
+cc_proto_library = native.cc_proto_library
+cc_test = native.cc_test
+cc_toolchain = native.cc_toolchain
+cc_toolchain_suite = native.cc_toolchain_suite
+fdo_prefetch_hints = native.fdo_prefetch_hints
+fdo_profile = native.fdo_profile
+objc_import = native.objc_import
+objc_library = native.objc_library
