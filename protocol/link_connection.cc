@@ -1,0 +1,190 @@
+#include "protocol/link_connection.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "protocol/codec.h"
+#include "protocol/status.h"
+#include "protocol/text.h"
+#include "shm/io_state.h"
+
+namespace superfluid::linkw {
+namespace {
+
+constexpr absl::Duration kLastWordsTimeout = absl::Seconds(1);
+
+absl::Status Closed(std::string_view why) { return MakeStatus(Status::kLinkClosed, why); }
+
+std::string Describe(const absl::Status& status) {
+  return absl::StrCat(AbslView(StatusName(FromAbsl(status))), ": ", status.message());
+}
+
+}  // namespace
+
+absl::Status ToStatus(const Error& error) {
+  return MakeStatus(error.status, error.detail.empty()
+                                      ? error.message
+                                      : absl::StrCat(error.message, " (", error.detail, ")"));
+}
+
+LinkConnection::LinkConnection(std::unique_ptr<ByteStream> frames, Options options)
+    : options_(std::move(options)),
+      frames_(std::move(frames)),
+      router_(options_.reply_buffer),
+      reader_([this] { Read(); }) {}
+
+LinkConnection::~LinkConnection() { Close(); }
+
+void LinkConnection::Close() {
+  End(Closed("the link was closed here"));
+  absl::MutexLock lock(&close_mutex_);
+  if (reader_.joinable()) reader_.join();
+}
+
+void LinkConnection::SetNegotiated(const HelloAck& ack) {
+  absl::MutexLock lock(&write_mutex_);
+  encoder_.SetVersion(ack.chosen_version);
+  encoder_.SetMaxFrame(std::min(ack.limits.max_frame, kDefaultMaxFrame));
+}
+
+// The first reason stays; whoever waits gets it, and the reader's next read ends it.
+void LinkConnection::End(const absl::Status& why) {
+  router_.Close(why);
+  frames_->Shutdown();
+}
+
+// ---- Writing
+
+absl::StatusOr<uint64_t> LinkConnection::Send(const DriverMessage& message) {
+  return Write(message, nullptr);
+}
+
+absl::StatusOr<LinkConnection::Request> LinkConnection::Open(const DriverMessage& message) {
+  Request request;
+  absl::StatusOr<uint64_t> seq = Write(message, &request);
+  if (seq.ok()) return request;
+  if (request.answers != nullptr) Forget(request.seq);
+  return seq.status();
+}
+
+// The queue is in place before the frame goes out: the answer may be quick.
+absl::StatusOr<uint64_t> LinkConnection::Write(const DriverMessage& message, Request* request) {
+  const EncodedMessage encoded = Serialize(message);
+  absl::MutexLock lock(&write_mutex_);
+  absl::Status status = router_.status();
+  if (!status.ok()) return status;
+  const uint64_t seq = encoder_.next_seq();
+  const absl::StatusOr<std::string> frame = encoder_.Encode(encoded.type, 0, encoded.payload);
+  if (!frame.ok()) return frame.status();
+  if (request != nullptr) *request = {seq, router_.Open(seq)};
+  status = WriteAll(*frame);
+  if (!status.ok()) return status;
+  return seq;
+}
+
+absl::Status LinkConnection::WriteAll(std::string_view bytes) {
+  const absl::Time deadline = absl::Now() + options_.write_timeout;
+  while (!bytes.empty()) {
+    const absl::StatusOr<IoResult> result = frames_->Write(absl::MakeConstSpan(&bytes, 1));
+    if (!result.ok()) {
+      End(Closed(absl::StrCat("cannot write: ", result.status().message())));
+      return router_.status();
+    }
+    if (result->state == IoState::kClosed) return WorkerIsGone();
+    bytes.remove_prefix(result->bytes);
+    if (result->state == IoState::kOk) continue;
+    const absl::Duration patience = deadline - absl::Now();
+    if (patience <= absl::ZeroDuration()) {  // a frame was cut, perhaps: there is no way back
+      End(Closed("the worker takes no more messages"));
+      return router_.status();
+    }
+    frames_->WhenWritable([] {}, patience);
+  }
+  return absl::OkStatus();
+}
+
+// The reader finds what the worker said last, unless a stream that nobody reads holds it up.
+absl::Status LinkConnection::WorkerIsGone() {
+  router_.AwaitClosed(kLastWordsTimeout);
+  End(Closed("the worker closed the link"));
+  return router_.status();
+}
+
+// ---- Reading
+
+void LinkConnection::Read() {
+  absl::Status status;
+  while (status.ok()) {
+    status = ReadSome();
+    if (status.ok()) status = DecodeAll();
+  }
+  End(status);
+}
+
+absl::Status LinkConnection::ReadSome() {
+  const absl::Span<char> space = decoder_.Prepare();
+  const absl::StatusOr<IoResult> result = frames_->Read(space);
+  if (!result.ok()) return Closed(absl::StrCat("cannot read: ", result.status().message()));
+  switch (result->state) {
+    case IoState::kOk:
+      decoder_.Commit(result->bytes);
+      break;
+    case IoState::kWouldBlock:
+      frames_->WhenReadable([] {});
+      break;
+    case IoState::kClosed:
+      if (!fatal_error_.ok()) {
+        return Closed(absl::StrCat("the worker closed the link: ", Describe(fatal_error_)));
+      }
+      return Closed(decoder_.at_boundary() ? "the worker closed the link"
+                                           : "the worker closed the link inside a frame");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LinkConnection::DecodeAll() {
+  while (true) {
+    absl::StatusOr<std::optional<Frame>> frame = decoder_.Next();
+    if (!frame.ok()) {
+      return Closed(absl::StrCat("the worker sent a bad frame: ", frame.status().message()));
+    }
+    if (!frame->has_value()) return absl::OkStatus();
+    absl::Status status = Deliver(**std::move(frame));
+    if (!status.ok()) return status;
+  }
+}
+
+// What is of no concern to this client (a type of a later version, a late answer) is dropped.
+absl::Status LinkConnection::Deliver(Frame frame) {
+  if (!IsKnown(frame.header.type)) return absl::OkStatus();
+  absl::StatusOr<WorkerMessage> message = ParseWorkerMessage(frame.type(), frame.payload);
+  if (!message.ok() && IsLinkError(message.status())) {
+    return Closed(absl::StrCat("the worker sent a bad message at byte ", frame.offset, ": ",
+                               message.status().message()));
+  }
+  if (message.ok()) {
+    if (const auto* ack = std::get_if<HelloAck>(&*message)) {
+      decoder_.SetVersion(ack->chosen_version);
+    } else if (const auto* error = std::get_if<Error>(&*message); error && error->fatal) {
+      fatal_error_ = ToStatus(*error);
+    }
+  }
+  if (frame.header.correlation == 0) {
+    Unsolicited(message);
+  } else if (auto queue = router_.Find(frame.header.correlation); queue != nullptr) {
+    queue->Push(std::move(message));
+  }
+  return absl::OkStatus();
+}
+
+void LinkConnection::Unsolicited(const absl::StatusOr<WorkerMessage>& message) {
+  if (message.ok() && options_.on_unsolicited) options_.on_unsolicited(*message);
+}
+
+}  // namespace superfluid::linkw

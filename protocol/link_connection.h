@@ -1,0 +1,93 @@
+#ifndef SUPERFLUID_PROTOCOL_LINK_CONNECTION_H_
+#define SUPERFLUID_PROTOCOL_LINK_CONNECTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "protocol/frame.h"
+#include "protocol/frame_decoder.h"
+#include "protocol/messages.h"
+#include "protocol/reply_queue.h"
+#include "protocol/reply_router.h"
+#include "protocol/transport/byte_stream.h"
+
+namespace superfluid::linkw {
+
+// An ERROR frame as the error of the call that it answers: its status, its message and detail.
+absl::Status ToStatus(const Error& error);
+
+// The machinery behind LinkClient, shared with its streams: one frames socket, the thread that
+// reads it, and who waits for what. Thread-safe. See LinkClient for flow control and errors.
+class LinkConnection {
+ public:
+  struct Options {
+    size_t reply_buffer = 256;
+    absl::Duration write_timeout = absl::Seconds(30);  // then the link ends
+    std::function<void(const WorkerMessage&)> on_unsolicited;
+  };
+
+  struct Request {
+    uint64_t seq = 0;
+    std::shared_ptr<ReplyQueue> answers;
+  };
+
+  // `frames` must wait by blocking, as sockets do.
+  LinkConnection(std::unique_ptr<ByteStream> frames, Options options);
+  LinkConnection(const LinkConnection&) = delete;
+  LinkConnection& operator=(const LinkConnection&) = delete;
+  ~LinkConnection();  // as Close
+
+  // Sends a message and returns its seq. Errors: kTooLarge, kLinkClosed.
+  absl::StatusOr<uint64_t> Send(const DriverMessage& message);
+
+  // The same, and collects the answers until Forget(seq).
+  absl::StatusOr<Request> Open(const DriverMessage& message);
+  void Forget(uint64_t seq) { router_.Forget(seq); }
+
+  // What HELLO_ACK settled, for the frames to come.
+  void SetNegotiated(const HelloAck& ack);
+
+  // Ends the link and waits for the reader thread. Not from on_unsolicited. Any number of times.
+  void Close();
+
+  // OK while the link is up, else why it ended.
+  absl::Status status() const { return router_.status(); }
+
+ private:
+  absl::StatusOr<uint64_t> Write(const DriverMessage& message, Request* request);
+  absl::Status WriteAll(std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
+  void Read();
+  absl::Status ReadSome();
+  absl::Status DecodeAll();
+  absl::Status Deliver(Frame frame);
+  void Unsolicited(const absl::StatusOr<WorkerMessage>& message);
+  void End(const absl::Status& why);
+  absl::Status WorkerIsGone();
+
+  const Options options_;
+  const std::unique_ptr<ByteStream> frames_;
+  ReplyRouter router_;
+
+  absl::Mutex write_mutex_;  // held while a frame goes out, so that frames are whole and in order
+  FrameEncoder encoder_ ABSL_GUARDED_BY(write_mutex_);
+
+  // The reader thread's own.
+  FrameDecoder decoder_;
+  absl::Status fatal_error_;  // the worker's last words
+
+  absl::Mutex close_mutex_;
+  std::thread reader_ ABSL_GUARDED_BY(close_mutex_);
+};
+
+}  // namespace superfluid::linkw
+
+#endif  // SUPERFLUID_PROTOCOL_LINK_CONNECTION_H_

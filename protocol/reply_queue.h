@@ -1,0 +1,49 @@
+#ifndef SUPERFLUID_PROTOCOL_REPLY_QUEUE_H_
+#define SUPERFLUID_PROTOCOL_REPLY_QUEUE_H_
+
+#include <cstddef>
+#include <deque>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "protocol/messages.h"
+
+namespace superfluid::linkw {
+
+// The answers to one request, between the thread that reads the link and whoever waits for them.
+// An answer that could not be parsed is an error in its place. Thread-safe.
+class ReplyQueue {
+ public:
+  // Holds at most `capacity` answers, at least one.
+  explicit ReplyQueue(size_t capacity);
+
+  // Adds an answer; waits for room. Returns at once, and drops it, after Close or Abandon.
+  void Push(absl::StatusOr<WorkerMessage> answer);
+
+  // Takes the oldest answer; waits for one. Errors: DeadlineExceeded; the reason given to Close,
+  // once everything that came before was taken; the answer's own error.
+  absl::StatusOr<WorkerMessage> Pop(absl::Time deadline);
+
+  // No more answers will come, because of `why`. The first reason stays.
+  void Close(const absl::Status& why);
+
+  // Nobody will take answers any more.
+  void Abandon();
+
+ private:
+  bool HasRoomOrEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasAnswerOrEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const size_t capacity_;
+  absl::Mutex mutex_;
+  std::deque<absl::StatusOr<WorkerMessage>> answers_ ABSL_GUARDED_BY(mutex_);
+  absl::Status closed_ ABSL_GUARDED_BY(mutex_);  // OK while open
+  bool abandoned_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace superfluid::linkw
+
+#endif  // SUPERFLUID_PROTOCOL_REPLY_QUEUE_H_

@@ -1,0 +1,66 @@
+#ifndef SUPERFLUID_PROTOCOL_TRANSPORT_BYTE_STREAM_H_
+#define SUPERFLUID_PROTOCOL_TRANSPORT_BYTE_STREAM_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "shm/io_state.h"
+
+namespace superfluid {
+
+struct IoResult {
+  size_t bytes = 0;  // more than 0 only if the state is kOk
+  IoState state = IoState::kWouldBlock;
+};
+
+// A connected stream of bytes, both ways: a socket in a real worker, two queues in memory under the
+// deterministic scheduler and its virtual time.
+//
+// The two kinds wait differently, so that one actor works with either. A socket blocks the calling
+// thread in poll(2) and then calls `ready` on that same thread: its reader and its writer live on
+// threads of their own. A memory stream returns at once and has `ready` called later by whoever
+// writes, reads or shuts down the other end, on that one's thread (at once if it is due already).
+//
+// Threads: one thread reads, one (perhaps another) writes, any may call Shutdown and peer_uid.
+// Lifetime: destroying a stream closes it; a callback that still waits is then dropped uncalled.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+
+  // Takes what has arrived, up to out.size() bytes, without blocking. kClosed: the peer closed its
+  // sending half (or vanished) and all it sent was read, or Shutdown was called here.
+  // Errors: InvalidArgument (`out` is empty), Internal (the socket failed; close the link).
+  virtual absl::StatusOr<IoResult> Read(absl::Span<char> out) = 0;
+
+  // Sends `pieces` in order, as much as fits, without blocking: `bytes` may end inside a piece.
+  // Pieces that hold nothing at all give {0, kOk}. kClosed: the peer will read no more, or Shutdown
+  // was called here. Errors: Internal (the socket failed; close the link).
+  virtual absl::StatusOr<IoResult> Write(absl::Span<const std::string_view> pieces) = 0;
+
+  // Calls `ready` once when Read has something to say: bytes, an error or the end. One callback at
+  // a time: a second call replaces one that still waits.
+  virtual void WhenReadable(std::function<void()> ready) = 0;
+
+  // Calls `ready` once when Write has something to say: room, an error or the end. A socket calls
+  // it after `patience` in any case, so that its writer can look into its mailbox; a memory stream
+  // blocks nobody and has no need to. One callback at a time, as above.
+  virtual void WhenWritable(std::function<void()> ready, absl::Duration patience) = 0;
+
+  // Ends both directions here and wakes whoever waits. What was written before still reaches the
+  // peer. Any thread, any number of times.
+  virtual void Shutdown() = 0;
+
+  // The user that the peer ran as when it connected; nullopt if the transport cannot tell.
+  virtual std::optional<uid_t> peer_uid() const = 0;
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_PROTOCOL_TRANSPORT_BYTE_STREAM_H_

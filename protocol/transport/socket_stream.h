@@ -1,0 +1,19 @@
+#ifndef SUPERFLUID_PROTOCOL_TRANSPORT_SOCKET_STREAM_H_
+#define SUPERFLUID_PROTOCOL_TRANSPORT_SOCKET_STREAM_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "protocol/transport/byte_stream.h"
+#include "shm/owned_fd.h"
+
+namespace superfluid {
+
+// A ByteStream over a connected stream socket (Unix, or any that shutdown(2) wakes), which it takes
+// over, makes non-blocking and marks close-on-exec. A peer that vanishes never raises SIGPIPE.
+// InvalidArgument if `socket` is not a connected stream socket.
+absl::StatusOr<std::unique_ptr<ByteStream>> MakeSocketStream(OwnedFd socket);
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_PROTOCOL_TRANSPORT_SOCKET_STREAM_H_

@@ -1,0 +1,76 @@
+#ifndef SUPERFLUID_PROTOCOL_TRANSPORT_UNIX_LISTENER_H_
+#define SUPERFLUID_PROTOCOL_TRANSPORT_UNIX_LISTENER_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "shm/io_state.h"
+#include "shm/owned_fd.h"
+
+namespace superfluid {
+
+// A connection that a listener took: non-blocking, close-on-exec, and who is at the other end
+// (SO_PEERCRED, as of its connect).
+struct AcceptedConnection {
+  OwnedFd socket;
+  uid_t uid = 0;
+  pid_t pid = 0;
+};
+
+// A Unix stream socket in the file system on which a worker waits for its daemon.
+//
+// Threads: one thread calls Wait and Accept; any may call Shutdown.
+// Lifetime: destroying it removes the file, unless somebody put another one in its place.
+class UnixListener {
+ public:
+  // Creates the socket file at `path` with mode 0600 (from the first moment: no umask is touched)
+  // and listens. A socket file that nobody listens on any more is replaced. Errors:
+  // InvalidArgument (empty, longer than 107 bytes, a NUL inside), AlreadyExists (somebody listens
+  // there; something that is not a socket is there), NotFound (no such folder),
+  // PermissionDenied, Unavailable (another process kept its own set-up in this folder going for
+  // too long), Internal (anything else that the system said).
+  static absl::StatusOr<std::unique_ptr<UnixListener>> Listen(std::string_view path);
+
+  ~UnixListener();
+  UnixListener(const UnixListener&) = delete;
+  UnixListener& operator=(const UnixListener&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  // For a caller that waits for several things at once: both become readable for poll(2), the first
+  // when somebody may be waiting to be accepted, the second (for ever) once Shutdown was called.
+  int listen_fd() const { return socket_.get(); }
+  int wake_fd() const { return wake_.get(); }
+
+  // Blocks until somebody may be waiting to be accepted (kOk) or Shutdown was called (kClosed).
+  IoState Wait();
+
+  // The next connection, or nullopt if none waits. Never blocks. Errors: ResourceExhausted (no
+  // descriptor or memory left: the connection still waits, so pause before trying again), Internal.
+  absl::StatusOr<std::optional<AcceptedConnection>> Accept();
+
+  // Makes every Wait, now and later, return kClosed. Any thread, any number of times.
+  void Shutdown();
+
+ private:
+  struct FileId {
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+
+  UnixListener(std::string path, FileId file, OwnedFd socket, OwnedFd wake);
+
+  const std::string path_;
+  const FileId file_;
+  const OwnedFd socket_;
+  const OwnedFd wake_;  // an eventfd; readable for ever once Shutdown was called
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_PROTOCOL_TRANSPORT_UNIX_LISTENER_H_

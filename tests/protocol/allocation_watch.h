@@ -1,0 +1,25 @@
+#ifndef SUPERFLUID_TESTS_PROTOCOL_ALLOCATION_WATCH_H_
+#define SUPERFLUID_TESTS_PROTOCOL_ALLOCATION_WATCH_H_
+
+#include <cstddef>
+
+namespace superfluid {
+
+// Counts the bytes that operator new has given out in this process and not got back. Linking this
+// unit replaces the global operators. The peak is one for the process: one watch at a time.
+class AllocationWatch {
+ public:
+  AllocationWatch();
+
+  // The most bytes that were live at once since construction, beyond those live then.
+  size_t Peak() const;
+
+  static size_t Live();
+
+ private:
+  size_t base_;
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_TESTS_PROTOCOL_ALLOCATION_WATCH_H_

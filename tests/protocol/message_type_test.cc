@@ -1,0 +1,55 @@
+#include "protocol/message_type.h"
+
+#include <cstdint>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace superfluid::linkw {
+namespace {
+
+TEST(MessageTypeTest, ThirtyFiveTypesAreKnown) {
+  int known = 0;
+  for (uint32_t type = 0; type <= 0xffff; ++type) {
+    const auto t = static_cast<uint16_t>(type);
+    if (IsKnown(t)) ++known;
+    EXPECT_EQ(IsKnown(t), MessageTypeName(static_cast<MessageType>(t)) != "UNKNOWN") << type;
+  }
+  EXPECT_EQ(known, 35);
+}
+
+TEST(MessageTypeTest, BitFifteenSaysDroppable) {
+  EXPECT_TRUE(IsDroppable(MessageType::kTickEmit));
+  EXPECT_TRUE(IsDroppable(MessageType::kTelemetry));
+  EXPECT_FALSE(IsDroppable(MessageType::kTranscribeSegment));
+  EXPECT_FALSE(IsDroppable(MessageType::kStateOpDone));
+  EXPECT_TRUE(IsDroppable(uint16_t{0x8000}));
+  EXPECT_FALSE(IsDroppable(uint16_t{0x7fff}));
+}
+
+TEST(MessageTypeTest, LimitsDependOnWhatATypeCarries) {
+  constexpr uint32_t kMax = kDefaultMaxFrame;
+  EXPECT_EQ(PayloadLimit(MessageType::kTickSubmit, kMax), 256u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kTickResult, kMax), 256u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kTickEmit, kMax), 256u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kPing, kMax), 64u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kHello, kMax), 64u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kStateSyncRequest, kMax), kMax);
+  EXPECT_EQ(PayloadLimit(MessageType::kTranscribeAudio, kMax), kMax);
+  EXPECT_EQ(PayloadLimit(static_cast<MessageType>(0x7123), kMax), kMax);
+}
+
+TEST(MessageTypeTest, NoLimitExceedsMaxFrame) {
+  for (uint32_t type = 0; type <= 0xffff; ++type) {
+    EXPECT_LE(PayloadLimit(static_cast<MessageType>(type), 1000), 1000u);
+  }
+}
+
+TEST(MessageTypeTest, KnowsWhoSends) {
+  EXPECT_EQ(DirectionOf(MessageType::kTranscribeCancel), Direction::kToWorker);
+  EXPECT_EQ(DirectionOf(MessageType::kStateSyncResult), Direction::kToDaemon);
+  EXPECT_EQ(DirectionOf(MessageType::kTelemetry), Direction::kBoth);
+}
+
+}  // namespace
+}  // namespace superfluid::linkw
