@@ -1,0 +1,121 @@
+#include "engine/abi/plugin_engine.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "engine/abi/describe.h"
+#include "engine/abi/plugin_call.h"
+#include "engine/abi/plugin_job.h"
+#include "engine/abi/plugin_vtable.h"
+#include "engine/abi/text.h"
+
+namespace superfluid {
+namespace {
+
+std::vector<sfl_option> AbiOptions(const EngineConfig& config) {
+  std::vector<sfl_option> options;
+  options.reserve(config.options.size());
+  for (const auto& [key, value] : config.options) {
+    options.push_back({AbiString(key), AbiString(value)});
+  }
+  return options;
+}
+
+}  // namespace
+
+PluginEngine::PluginEngine(const sfl_engine_vtable& functions, const EngineConfig& config)
+    : functions_(functions), log_(config.log) {}
+
+absl::StatusOr<std::unique_ptr<Engine>> PluginEngine::Create(const sfl_engine_vtable* table,
+                                                             const EngineConfig& config) {
+  const absl::StatusOr<sfl_engine_vtable> functions = ReadVtable(table);
+  if (!functions.ok()) return functions.status();
+  std::unique_ptr<PluginEngine> engine(new PluginEngine(*functions, config));
+  if (absl::Status status = engine->CreateInPlugin(config); !status.ok()) return status;
+  if (absl::Status status = engine->Describe(); !status.ok()) return status;
+  return engine;
+}
+
+absl::Status PluginEngine::CreateInPlugin(const EngineConfig& config) {
+  const std::vector<sfl_option> options = AbiOptions(config);
+  if (options.size() > std::numeric_limits<uint32_t>::max()) {
+    return absl::InvalidArgumentError("too many engine options");
+  }
+  const sfl_config abi_config = {sizeof(sfl_config), config.device,
+                                 config.threads,     static_cast<uint32_t>(options.size()),
+                                 options.data(),     AbiString(config.model_path)};
+  sfl_engine* created = nullptr;
+  absl::Status status = CallPlugin("create", error_, [&](sfl_error* error) {
+    return functions_.create(&abi_config, log_.abi(), &created, error);
+  });
+  if (!status.ok()) return status;
+  if (created == nullptr) return absl::InternalError("create: the engine returned no engine");
+  engine_ = created;
+  return absl::OkStatus();
+}
+
+absl::Status PluginEngine::Describe() {
+  absl::StatusOr<EngineInfo> info = DescribePlugin(functions_, engine_, error_);
+  if (!info.ok()) return info.status();
+  if (info->max_transcriptions > 0 && functions_.transcription_start == nullptr) {
+    return absl::InternalError("describe: the engine claims transcription but has no function");
+  }
+  info_ = *std::move(info);
+  return absl::OkStatus();
+}
+
+PluginEngine::~PluginEngine() {
+  thread_.Check("destroy");
+  if (engine_ == nullptr) return;
+  const absl::Status status = CallPlugin("destroy", error_, [&](sfl_error*) {
+    functions_.destroy(engine_);
+    return sfl_status{SFL_OK};
+  });
+  if (!status.ok()) log_.Write(EngineLogLevel::kError, status.message());
+}
+
+const EngineInfo& PluginEngine::info() const {
+  // No check of the thread: constant, and of use to whoever reports on the engine.
+  return info_;
+}
+
+std::string PluginEngine::CapabilitiesJson() const {
+  thread_.Check("describe");
+  absl::StatusOr<std::string> json = PluginCapabilities(functions_, engine_, error_);
+  if (json.ok()) return *std::move(json);
+  log_.Write(EngineLogLevel::kError, json.status().message());
+  return "{}";
+}
+
+MemoryCounters PluginEngine::Memory() const {
+  thread_.Check("memory");
+  if (functions_.memory == nullptr) return {};
+  sfl_memory raw = {};
+  raw.struct_size = sizeof raw;
+  const absl::Status status = CallPlugin(
+      "memory", error_, [&](sfl_error* error) { return functions_.memory(engine_, &raw, error); });
+  if (!status.ok()) return {};
+  return {raw.allocated_bytes,  raw.host_retained_bytes,  raw.pool_blocks_total,
+          raw.pool_blocks_used, raw.pool_bytes_evictable, raw.tentative_bytes};
+}
+
+absl::StatusOr<std::unique_ptr<TranscriptionJob>> PluginEngine::StartTranscription(
+    const TranscriptionParams& params, std::unique_ptr<AudioSource> audio) {
+  thread_.Check("transcription_start");
+  if (info_.max_transcriptions == 0) return Engine::StartTranscription(params, std::move(audio));
+  if (audio == nullptr) return absl::InvalidArgumentError("a transcription needs audio");
+  return PluginJob::Start({&functions_, engine_, &log_, &thread_}, params, std::move(audio));
+}
+
+void PluginEngine::Reset() {
+  thread_.Check("reset");
+  if (functions_.reset == nullptr) return;
+  const absl::Status status = CallPlugin(
+      "reset", error_, [&](sfl_error* error) { return functions_.reset(engine_, error); });
+  if (!status.ok()) log_.Write(EngineLogLevel::kError, status.message());
+}
+
+}  // namespace superfluid

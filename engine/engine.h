@@ -1,0 +1,83 @@
+#ifndef SUPERFLUID_ENGINE_ENGINE_H_
+#define SUPERFLUID_ENGINE_ENGINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "engine/audio/audio_source.h"
+#include "engine/transcription.h"
+
+namespace superfluid {
+
+// Where an engine's log lines go. May be called from any thread until the engine is destroyed.
+enum class EngineLogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
+using EngineLog = std::function<void(EngineLogLevel level, absl::string_view line)>;
+
+// How an engine is to be made. Paths and values come from the command line of the worker.
+struct EngineConfig {
+  std::string model_path;  // a file or a folder; empty: the engine's default model, if it has one
+  std::vector<std::pair<std::string, std::string>> options;  // --engine-option k=v, in order
+  int device = 0;   // accelerator index; ignored by engines that run on the CPU
+  int threads = 0;  // compute threads to use; 0: one. Never the library's own default
+  EngineLog log;    // null: log lines are dropped
+};
+
+struct EngineInfo {
+  std::string name;     // "pocketsphinx"
+  std::string version;  // of the engine and the library below it, for people
+  // The longest single micro-step that the engine expects; cancels are honoured within it.
+  absl::Duration micro_step = absl::Milliseconds(20);
+  int max_transcriptions = 0;  // jobs that may exist at once; 0: the engine does not transcribe
+  int max_lanes = 0;           // lanes of a tick; 0: the engine does not run ticks
+  uint32_t kv_bits = 0;        // bits of one KV element; 0: no KV state
+};
+
+// Memory in use, in the terms of Link W.
+struct MemoryCounters {
+  uint64_t allocated_bytes = 0;
+  uint64_t host_retained_bytes = 0;
+  uint64_t pool_blocks_total = 0;
+  uint64_t pool_blocks_used = 0;
+  uint64_t pool_bytes_evictable = 0;
+  uint64_t tentative_bytes = 0;
+};
+
+// What a worker hosts: a model on one accelerator.
+//
+// An engine is driven in micro-steps by one thread, the one that created it; no method is called
+// from another thread, destruction included. No method may block for longer than
+// `info().micro_step`, except the factory that creates the engine. A call that an engine does not
+// have returns Unimplemented.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // Constant over the engine's life.
+  virtual const EngineInfo& info() const = 0;
+
+  // A JSON object for people and daemons: name, version, model, what is supported.
+  virtual std::string CapabilitiesJson() const = 0;
+
+  virtual MemoryCounters Memory() const { return {}; }
+
+  // Starts transcribing `audio`. Errors: Unimplemented (no speech, or a language or option that the
+  // engine lacks), InvalidArgument (bad parameters), ResourceExhausted (max_transcriptions jobs
+  // exist).
+  virtual absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
+      const TranscriptionParams& params, std::unique_ptr<AudioSource> audio);
+
+  // Drops whatever outlives a link: caches, sequences, adapters. No job exists when it is called.
+  virtual void Reset() {}
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_ENGINE_H_

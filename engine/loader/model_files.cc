@@ -1,0 +1,101 @@
+#include "engine/loader/model_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace superfluid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxEntries = 100'000;
+constexpr size_t kMaxLevels = 64;
+
+absl::Status Failed(absl::string_view path, const std::error_code& error) {
+  const std::string text = absl::StrCat("model '", path, "': ", error.message());
+  if (error == std::errc::permission_denied) return absl::PermissionDeniedError(text);
+  if (error == std::errc::no_such_file_or_directory) return absl::NotFoundError(text);
+  return absl::InternalError(text);
+}
+
+class Walk {
+ public:
+  absl::Status Folder(const fs::path& folder, const std::string& prefix);
+  std::vector<ModelFile> TakeFiles() { return std::move(files_); }
+
+ private:
+  absl::Status Enter(const fs::path& folder);
+  absl::Status Entry(const fs::path& path, const std::string& name);
+
+  std::vector<ModelFile> files_;
+  std::vector<fs::path> open_folders_;  // from the top to here, links resolved
+  size_t entries_ = 0;
+};
+
+absl::Status Walk::Enter(const fs::path& folder) {
+  std::error_code error;
+  fs::path real = fs::canonical(folder, error);
+  if (error) return Failed(folder.string(), error);
+  if (std::find(open_folders_.begin(), open_folders_.end(), real) != open_folders_.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", folder.string(), "': a link makes the folder contain itself"));
+  }
+  if (open_folders_.size() >= kMaxLevels) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", folder.string(), "': more than ", kMaxLevels, " levels"));
+  }
+  open_folders_.push_back(std::move(real));
+  return absl::OkStatus();
+}
+
+absl::Status Walk::Folder(const fs::path& folder, const std::string& prefix) {
+  if (absl::Status status = Enter(folder); !status.ok()) return status;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = prefix + entry->path().filename().string();
+    if (absl::Status status = Entry(entry->path(), name); !status.ok()) return status;
+  }
+  if (error) return Failed(folder.string(), error);
+  open_folders_.pop_back();
+  return absl::OkStatus();
+}
+
+absl::Status Walk::Entry(const fs::path& path, const std::string& name) {
+  if (++entries_ > kMaxEntries) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the model's folder has more than ", kMaxEntries, " entries"));
+  }
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return absl::NotFoundError(absl::StrCat("model '", path.string(), "': a link to nothing"));
+  }
+  if (error) return Failed(path.string(), error);
+  if (fs::is_directory(status)) return Folder(path, name + "/");
+  if (!fs::is_regular_file(status)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", path.string(), "': neither a file nor a folder"));
+  }
+  files_.push_back({name, path.string()});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ModelFile>> ListModelFiles(const std::string& folder) {
+  Walk walk;
+  if (absl::Status status = walk.Folder(folder, ""); !status.ok()) return status;
+  std::vector<ModelFile> files = walk.TakeFiles();
+  std::sort(files.begin(), files.end(),
+            [](const ModelFile& a, const ModelFile& b) { return a.name < b.name; });
+  return files;
+}
+
+}  // namespace superfluid

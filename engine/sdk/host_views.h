@@ -1,0 +1,53 @@
+#ifndef SUPERFLUID_ENGINE_SDK_HOST_VIEWS_H_
+#define SUPERFLUID_ENGINE_SDK_HOST_VIEWS_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "engine/abi/superfluid_engine.h"
+#include "engine/audio/audio_source.h"
+#include "engine/cancel_token.h"
+#include "engine/engine.h"
+#include "engine/transcription.h"
+
+namespace superfluid::sdk {
+
+// How a C++ engine in a plug-in sees what the host passed through the C interface.
+// Threads and lifetimes: those of the C structs, which are copied.
+
+class HostAudio : public AudioSource {
+ public:
+  explicit HostAudio(const sfl_audio& audio) : audio_(audio) {}
+
+  // Errors: the host's.
+  absl::StatusOr<Block> Read(absl::Span<float> out) override;
+  std::optional<absl::Duration> TotalDuration() const override;
+
+ private:
+  const sfl_audio audio_;
+};
+
+// Remembers the first segment that the host refused; the step must fail with it.
+class HostSink : public SegmentSink {
+ public:
+  explicit HostSink(const sfl_step& step) : step_(step) {}
+
+  void OnSegment(TranscribedSegment segment) override;
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const sfl_step step_;
+  absl::Status status_;
+};
+
+// For CancelToken's constructor, with a `const sfl_step*` as the context.
+CancelReason PollHostCancel(void* step) noexcept;
+
+// The host's log; empty if it has none.
+EngineLog HostLogger(const sfl_host& host);
+
+}  // namespace superfluid::sdk
+
+#endif  // SUPERFLUID_ENGINE_SDK_HOST_VIEWS_H_

@@ -1,0 +1,104 @@
+#include "engine/sim/sim_engine.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "engine/sim/sim_job.h"
+#include "engine/sim/sim_options.h"
+
+namespace superfluid {
+namespace {
+
+constexpr size_t kMaxLanguageBytes = 35;
+// A round number, so that a test sees jobs come and go.
+constexpr uint64_t kBytesPerJob = 65536;
+
+bool IsLanguage(absl::string_view text) {
+  return text.size() <= kMaxLanguageBytes && std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-';
+         });
+}
+
+class SimEngine : public Engine {
+ public:
+  SimEngine(SimOptions options, std::shared_ptr<SimClock> clock)
+      : options_(std::move(options)), clock_(std::move(clock)) {
+    info_.name = "sim";
+    info_.version = "1";
+    info_.micro_step = std::max(options_.step, absl::Milliseconds(1));
+    info_.max_transcriptions = options_.max_transcriptions;
+  }
+
+  const EngineInfo& info() const override { return info_; }
+  std::string CapabilitiesJson() const override;
+  MemoryCounters Memory() const override;
+  absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
+      const TranscriptionParams& params, std::unique_ptr<AudioSource> audio) override;
+
+ private:
+  const SimOptions options_;
+  const std::shared_ptr<SimClock> clock_;
+  EngineInfo info_;
+  // Each job holds a copy; the count of owners less one is the number of jobs.
+  const std::shared_ptr<const void> jobs_ = std::make_shared<int>(0);
+};
+
+std::string SimEngine::CapabilitiesJson() const {
+  const nlohmann::json json = {
+      {"engine", info_.name},
+      {"version", info_.version},
+      {"model", "none"},
+      {"transcription",
+       {{"max_jobs", info_.max_transcriptions},
+        {"languages", "any"},
+        {"translate", true},
+        {"word_times", true},
+        {"partial_results", options_.partials},
+        {"live", true},
+        {"prompt", "sim:key=value words set an option for one request"}}},
+      {"ticks", false},
+  };
+  return json.dump();
+}
+
+MemoryCounters SimEngine::Memory() const {
+  MemoryCounters counters;
+  counters.allocated_bytes = kBytesPerJob * static_cast<uint64_t>(jobs_.use_count() - 1);
+  return counters;
+}
+
+absl::StatusOr<std::unique_ptr<TranscriptionJob>> SimEngine::StartTranscription(
+    const TranscriptionParams& params, std::unique_ptr<AudioSource> audio) {
+  if (jobs_.use_count() - 1 >= info_.max_transcriptions) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the sim engine runs ", info_.max_transcriptions, " transcriptions at most"));
+  }
+  if (!IsLanguage(params.language)) {
+    return absl::InvalidArgumentError("the language is not a language code");
+  }
+  absl::StatusOr<SimOptions> options = WithSimPrompt(options_, params.prompt);
+  if (!options.ok()) return options.status();
+  if (options->faults.fail_start) return absl::InternalError("the start failed, as asked for");
+  return std::make_unique<SimJob>(*std::move(options), params, std::move(audio), clock_, jobs_);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Engine>> MakeSimEngine(const EngineConfig& config) {
+  return MakeSimEngine(config, nullptr);
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> MakeSimEngine(const EngineConfig& config,
+                                                      std::shared_ptr<SimClock> clock) {
+  absl::StatusOr<SimOptions> options = ParseSimOptions(config);
+  if (!options.ok()) return options.status();
+  if (clock == nullptr) clock = MakeRealSimClock(options->work);
+  return std::make_unique<SimEngine>(*std::move(options), std::move(clock));
+}
+
+}  // namespace superfluid

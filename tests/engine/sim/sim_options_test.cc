@@ -1,0 +1,136 @@
+#include "engine/sim/sim_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/engine/abi/engine_test_util.h"
+
+namespace superfluid {
+namespace {
+
+using testing::ConfigWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+absl::Status ErrorOf(const std::string& key, const std::string& value) {
+  return ParseSimOptions(ConfigWith({{key, value}})).status();
+}
+
+TEST(SimOptionsTest, HasDefaults) {
+  const auto options = ParseSimOptions({});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->segments, 0);
+  EXPECT_EQ(options->segment_ms, 1000);
+  EXPECT_EQ(options->steps_per_segment, 10);
+  EXPECT_EQ(options->step, absl::ZeroDuration());
+  EXPECT_EQ(options->faults.stuck_at_step, 0);
+}
+
+TEST(SimOptionsTest, ReadsEveryKey) {
+  const auto options = ParseSimOptions(ConfigWith({{"max_transcriptions", "2"},
+                                                   {"work", "busy"},
+                                                   {"segments", "3"},
+                                                   {"segment_ms", "500"},
+                                                   {"steps_per_segment", "4"},
+                                                   {"step_us", "250"},
+                                                   {"words", "6"},
+                                                   {"partials", "0"},
+                                                   {"script", "one two|three"},
+                                                   {"stuck_at_step", "7"},
+                                                   {"stuck_ms", "8"},
+                                                   {"slow_at_step", "9"},
+                                                   {"slow_us", "10"},
+                                                   {"fail_at_step", "11"},
+                                                   {"throw_at_step", "12"},
+                                                   {"out_of_memory_at_step", "13"},
+                                                   {"fail_start", "1"},
+                                                   {"emit_after_cancel", "1"},
+                                                   {"backwards_times", "1"},
+                                                   {"invalid_utf8", "1"}}));
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->max_transcriptions, 2);
+  EXPECT_EQ(options->work, SimWork::kBusy);
+  EXPECT_EQ(options->segments, 3);
+  EXPECT_EQ(options->segment_ms, 500);
+  EXPECT_EQ(options->steps_per_segment, 4);
+  EXPECT_EQ(options->step, absl::Microseconds(250));
+  EXPECT_EQ(options->words, 6);
+  EXPECT_FALSE(options->partials);
+  EXPECT_THAT(options->script, ElementsAre("one two", "three"));
+  const SimFaults& faults = options->faults;
+  EXPECT_EQ(faults.stuck_at_step, 7);
+  EXPECT_EQ(faults.stuck, absl::Milliseconds(8));
+  EXPECT_EQ(faults.slow_at_step, 9);
+  EXPECT_EQ(faults.slow, absl::Microseconds(10));
+  EXPECT_EQ(faults.fail_at_step, 11);
+  EXPECT_EQ(faults.throw_at_step, 12);
+  EXPECT_EQ(faults.out_of_memory_at_step, 13);
+  EXPECT_TRUE(faults.fail_start && faults.emit_after_cancel);
+  EXPECT_TRUE(faults.backwards_times && faults.invalid_utf8);
+}
+
+TEST(SimOptionsTest, RefusesAnUnknownKeyAndNamesTheKnown) {
+  const absl::Status status = ErrorOf("stepus", "1");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no option 'stepus'"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(" step_us"));
+}
+
+TEST(SimOptionsTest, RefusesWhatIsNoNumberOrOutOfRange) {
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"segments", "-1"},
+      {"segments", "1000001"},
+      {"segments", ""},
+      {"segments", "1x"},
+      {"segment_ms", "9"},
+      {"step_us", "60000001"},
+      {"words", "1001"},
+      {"partials", "2"},
+      {"stuck_ms", "-1"},
+      {"fail_start", "yes"},
+      {"work", "hard"},
+      {"max_transcriptions", "0"},
+      {"segments", "99999999999999999999"}};
+  for (const auto& [key, value] : bad) {
+    const absl::Status status = ErrorOf(key, value);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << key << "=" << value;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("'" + key + "'"));
+  }
+}
+
+TEST(SimOptionsTest, RefusesMoreStepsThanMilliseconds) {
+  const auto options =
+      ParseSimOptions(ConfigWith({{"segment_ms", "10"}, {"steps_per_segment", "11"}}));
+  EXPECT_EQ(options.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(SimOptionsTest, PromptChangesOneJob) {
+  SimOptions base;
+  base.segments = 5;
+  const auto options = WithSimPrompt(base, "please sim:fail_at_step=3 and  sim:words=1");
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->faults.fail_at_step, 3);
+  EXPECT_EQ(options->words, 1);
+  EXPECT_EQ(options->segments, 5);
+}
+
+TEST(SimOptionsTest, PromptWithoutOptionsChangesNothing) {
+  const auto options = WithSimPrompt({}, "words=9 simwords=9 fail_at_step=1");
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->words, 3);
+  EXPECT_EQ(options->faults.fail_at_step, 0);
+}
+
+TEST(SimOptionsTest, PromptCannotChangeTheEngine) {
+  for (const char* prompt : {"sim:max_transcriptions=1", "sim:work=busy", "sim:bogus=1", "sim:"}) {
+    EXPECT_EQ(WithSimPrompt({}, prompt).status().code(), absl::StatusCode::kInvalidArgument)
+        << prompt;
+  }
+}
+
+}  // namespace
+}  // namespace superfluid
