@@ -1,0 +1,244 @@
+#include "actors/dispatcher.h"
+
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "actors/fd_receiver.h"
+#include "actors/frame_credit.h"
+#include "actors/link_reader.h"
+#include "actors/link_writer.h"
+#include "actors/printable.h"
+#include "actors/refusal.h"
+#include "actors/state_ops.h"
+#include "actors/status_error.h"
+#include "protocol/codec.h"
+#include "protocol/status.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+uint64_t Number(LinkId id) { return static_cast<uint64_t>(id); }
+
+// Where a frame was, for the detail of an ERROR.
+std::string Whereabouts(const linkw::Frame& frame) {
+  return absl::StrCat("offset ", frame.offset, ", type 0x", absl::Hex(frame.header.type), ", seq ",
+                      frame.header.seq);
+}
+
+}  // namespace
+
+void DispatcherState::Start(DispatcherContext context) {
+  context_ = std::move(context);
+  descriptors_.emplace(context_.limits.descriptor_patience);
+  const Dispatcher me(self_);
+  state_ops_ = compat::Spawn(*self_, compat::Placement::kPooled, StateOpsBehavior, BufferLimits{});
+  LinkWriterOptions writer_options;
+  writer_options.max_frame = context_.limits.max_frame;
+  writer_ = compat::Spawn(*self_, context_.placement, LinkWriterBehavior, context_.stream, me,
+                          writer_options);
+  LinkReaderOptions reader_options;
+  reader_options.max_frame = context_.limits.max_frame;
+  reader_ = compat::Spawn(*self_, context_.placement, LinkReaderBehavior, context_.stream, me,
+                          reader_options);
+  if (context_.descriptors != nullptr) StartFdReceiver(std::move(context_.descriptors));
+  self_->monitor(reader_);
+  self_->monitor(writer_);
+  self_->monitor(state_ops_);
+  spdlog::debug("link.opened link={}", Number(context_.id));
+}
+
+DispatcherState::Credit DispatcherState::MakeCredit(const linkw::Frame& frame) {
+  return std::make_shared<FrameCredit>(
+      reader_, GrantFrames{.frames = 1, .payload_bytes = frame.payload.size()});
+}
+
+void DispatcherState::OnFrame(const FrameReceived& received) {
+  if (phase_ == LinkPhase::kEnded) return;
+  HeldFrame held{.frame = received.frame, .credit = MakeCredit(*received.frame)};
+  // A peer that does not read its answers is not read either, until it does.
+  if (unsent_replies_ > context_.limits.unsent_replies) withheld_credit_.push_back(held.credit);
+  if (Overtakes(held.frame->type())) {
+    Handle(held);
+    return;
+  }
+  held_.push_back(std::move(held));
+  HandleHeld();
+}
+
+// Handles what waits, in order, as far as nothing stands in the way. Handlers may call back here.
+void DispatcherState::HandleHeld() {
+  if (std::exchange(handling_held_, true)) return;
+  while (phase_ != LinkPhase::kEnded && phase_ != LinkPhase::kClaimingDriver && !held_.empty()) {
+    if (Handle(held_.front()) == Outcome::kHold) break;
+    if (!held_.empty()) held_.pop_front();
+    awaiting_since_ns_ = 0;
+  }
+  handling_held_ = false;
+}
+
+DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
+  const linkw::Frame& frame = *held.frame;
+  const Current current{.seq = frame.header.seq, .type = frame.type(), .credit = held.credit};
+  if (!linkw::IsKnown(frame.header.type)) {
+    if (phase_ == LinkPhase::kAwaitingHello) {
+      LinkError(
+          linkw::MakeStatus(linkw::Status::kProtocolError,
+                            absl::StrCat("a message before HELLO (", Whereabouts(frame), ")")));
+    } else {
+      RefuseRequest(current, linkw::Status::kUnimplemented,
+                    absl::StrCat("unknown required message (", Whereabouts(frame), ")"));
+    }
+    return Outcome::kHandled;
+  }
+  absl::Status admitted = Admit(phase_, role_, current.type);
+  if (admitted.ok()) {
+    absl::StatusOr<linkw::DriverMessage> message =
+        linkw::ParseDriverMessage(current.type, frame.payload);
+    if (message.ok()) return Route(current, *std::move(message));
+    admitted = message.status();
+  }
+  if (linkw::IsLinkError(admitted)) {
+    LinkError(linkw::MakeStatus(linkw::FromAbsl(admitted),
+                                absl::StrCat(admitted.message(), " (", Whereabouts(frame), ")")));
+  } else {
+    RefuseRequest(current, linkw::FromAbsl(admitted), std::string(admitted.message()));
+  }
+  return Outcome::kHandled;
+}
+
+DispatcherState::Outcome DispatcherState::Route(const Current& current,
+                                                linkw::DriverMessage message) {
+  return std::visit(
+      [&](auto&& content) { return On(current, std::forward<decltype(content)>(content)); },
+      std::move(message));
+}
+
+void DispatcherState::Reply(uint64_t correlation, linkw::WorkerMessage message) {
+  ++unsent_replies_;
+  compat::Send(
+      self_, writer_,
+      SendMessage{.correlation = correlation,
+                  .message = std::make_shared<const linkw::WorkerMessage>(std::move(message)),
+                  .ack_to = FrameWrittenSink(Dispatcher(self_))});
+}
+
+void DispatcherState::OnFrameWritten() {
+  --unsent_replies_;
+  if (unsent_replies_ <= context_.limits.unsent_replies) withheld_credit_.clear();
+}
+
+void DispatcherState::RefuseRequest(const Current& current, linkw::Status status,
+                                    std::string text) {
+  spdlog::debug("request.refused link={} seq={} type={} status={} reason=\"{}\"",
+                Number(context_.id), current.seq, linkw::MessageTypeName(current.type),
+                linkw::StatusName(status), Printable(text));
+  Reply(current.seq, Refuse(current.type, status, std::move(text)));
+}
+
+void DispatcherState::LinkError(const absl::Status& status) {
+  const linkw::Error error{.status = linkw::FromAbsl(status),
+                           .message = std::string(status.message()),
+                           .detail = {},
+                           .fatal = true};
+  End(error, absl::StrCat("link error: ", status.message()));
+}
+
+void DispatcherState::OnReadingEnded(const absl::Status& status) {
+  if (!status.ok()) return LinkError(status);
+  End(std::nullopt, "the peer closed the link");
+}
+
+void DispatcherState::OnWritingFailed(const absl::Status& status) {
+  End(std::nullopt, absl::StrCat("writing failed: ", status.message()));
+}
+
+void DispatcherState::OnEndLink(const EndLink& end) {
+  std::optional<linkw::Error> last_word;
+  if (end.status != linkw::Status::kOk) {
+    last_word =
+        linkw::Error{.status = end.status, .message = end.reason, .detail = {}, .fatal = true};
+  }
+  End(std::move(last_word), end.reason);
+}
+
+// One of the link's own actors, or a transcriber, is gone. Those that end in the normal course of
+// things have said so before; any other end is a fault, and its request or the link ends with it.
+void DispatcherState::OnDown(const caf::down_msg& down) {
+  if (phase_ == LinkPhase::kEnded) return;
+  for (const auto& [seq, request] : open_) {
+    if (request.transcriber == nullptr || request.transcriber.address() != down.source) continue;
+    spdlog::error("transcriber.died link={} seq={} reason=\"{}\"", Number(context_.id), seq,
+                  Printable(ToStatus(down.reason).message()));
+    request.token->Cancel(CancelReason::kRequested, [this] { return compat::NowNs(self_); });
+    compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
+    Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
+                      "the transcription failed inside the worker"));
+    return OnRequestFinished(seq);
+  }
+  if (down.source == reader_.address()) return;  // it said ReadingEnded before
+  if (fd_receiver_ != nullptr && down.source == fd_receiver_.address()) return;
+  if (!down.reason || down.reason == caf::exit_reason::normal) return;
+  if (down.source != writer_.address() && down.source != state_ops_.address()) return;
+  End(linkw::Error{.status = linkw::Status::kInternal,
+                   .message = "a part of the link failed inside the worker",
+                   .detail = {},
+                   .fatal = true},
+      "an actor of the link died");
+}
+
+void DispatcherState::End(std::optional<linkw::Error> last_word, std::string reason) {
+  if (std::exchange(phase_, LinkPhase::kEnded) == LinkPhase::kEnded) return;
+  spdlog::info("link.closed link={} client=\"{}\" open_requests={} reason=\"{}\"",
+               Number(context_.id), Printable(client_name_), open_.size(), Printable(reason));
+  compat::Send(self_, context_.supervisor, LinkEnding{context_.id});
+  CancelAllOpen(CancelReason::kLinkClosed);
+  // held_ may be in use further up the stack: HandleHeld stops at the phase.
+  withheld_credit_.clear();
+  rings_.clear();
+  descriptors_->DropOverdue(std::numeric_limits<int64_t>::max());
+  compat::Send(self_, writer_, CloseLink{std::move(last_word)});
+  if (channel_ != nullptr) channel_->Shutdown();
+  self_->send_exit(reader_, caf::exit_reason::user_shutdown);
+  self_->send_exit(state_ops_, caf::exit_reason::user_shutdown);
+  if (fd_receiver_ != nullptr) self_->send_exit(fd_receiver_, caf::exit_reason::user_shutdown);
+  end_reason_ = std::move(reason);
+  ReportEnd();
+}
+
+// The link counts as ended when the engine holds nothing of it any more.
+void DispatcherState::ReportEnd() {
+  const auto report = [this] {
+    compat::Send(self_, context_.supervisor, LinkEnded{.link = context_.id, .reason = end_reason_});
+    self_->quit();
+  };
+  compat::Request(
+      self_, context_.engine, context_.limits.engine_patience,
+      ReleaseLink{.link = context_.id,
+                  .reset_engine = context_.reset_engine_at_end && role_ == linkw::Role::kDriver})
+      .then([report](const LinkReleased&) { report(); }, [report](const caf::error&) { report(); });
+}
+
+Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<DispatcherState> self,
+                                             DispatcherContext context) {
+  self->set_down_handler([self](const caf::down_msg& down) { self->state.OnDown(down); });
+  self->state.Start(std::move(context));
+  return {
+      [self](const FrameReceived& received) { self->state.OnFrame(received); },
+      [self](const ReadingEnded& ended) { self->state.OnReadingEnded(ended.status); },
+      [self](const WritingFailed& failed) { self->state.OnWritingFailed(failed.status); },
+      [self](const DescriptorReceived& received) { self->state.OnDescriptor(received); },
+      [self](const DescriptorChannelOpened& opened) { self->state.OnChannel(opened); },
+      [self](const DescriptorOverdue&) { self->state.OnDescriptorOverdue(); },
+      [self](const DeadlineReached&) { self->state.OnDeadline(); },
+      [self](const RequestFinished& finished) { self->state.OnRequestFinished(finished.seq); },
+      [self](const FrameWritten&) { self->state.OnFrameWritten(); },
+      [self](const DrainLink& drain) { self->state.OnDrainLink(drain); },
+      [self](const DrainOverdue& overdue) { self->state.OnDrainOverdue(overdue.drain); },
+      [self](const EndLink& end) { self->state.OnEndLink(end); },
+  };
+}
+
+}  // namespace superfluid

@@ -1,0 +1,221 @@
+#ifndef SUPERFLUID_ACTORS_DISPATCHER_H_
+#define SUPERFLUID_ACTORS_DISPATCHER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "actors/admission.h"
+#include "actors/deadlines.h"
+#include "actors/descriptor_table.h"
+#include "actors/dispatcher_interface.h"
+#include "actors/engine_actor_interface.h"
+#include "actors/engine_progress.h"
+#include "actors/fd_receiver_interface.h"
+#include "actors/ids.h"
+#include "actors/link_reader_interface.h"
+#include "actors/state_ops_interface.h"
+#include "actors/supervisor_interface.h"
+#include "actors/transcriber_interface.h"
+#include "engine/cancel_token.h"
+#include "protocol/frame.h"
+#include "protocol/messages.h"
+#include "protocol/transport/byte_stream.h"
+#include "shm/ring.h"
+
+namespace superfluid {
+
+// What one link may use, from the command line of the worker.
+struct LinkLimits {
+  uint32_t max_frame = linkw::kDefaultMaxFrame;
+  uint32_t op_window = 16;
+  uint32_t max_open_requests = 1024;  // further ones are answered BUSY
+  uint32_t max_transcriptions = 256;  // open on the link, waiting ones included
+  uint32_t descriptor_credit = 16;    // descriptors received and not claimed
+  uint32_t unsent_replies = 64;       // beyond this the link's requests are not read
+  absl::Duration descriptor_patience = absl::Seconds(5);  // for a descriptor that a message names
+  absl::Duration engine_patience = absl::Minutes(10);     // for the engine's answer to a state call
+};
+
+// Everything that a dispatcher is given.
+struct DispatcherContext {
+  LinkId id{};
+  linkw::LinkToken token{};  // of the descriptor socket; zero if it was inherited
+  std::shared_ptr<ByteStream> stream;
+  std::shared_ptr<FdChannel> descriptors;  // null: comes later or never
+  EngineActor engine;
+  Supervisor supervisor;
+  std::shared_ptr<const EngineProgress> progress;
+  std::shared_ptr<const linkw::HelloAck> hello;  // filled in but for version and token
+  EngineInfo engine_info;
+  std::string media_root;
+  LinkLimits limits;
+  absl::Duration engine_stall;  // a step longer than this is reported as a stall
+  bool reset_engine_at_end = false;
+  compat::Placement placement = compat::Placement::kDetached;
+};
+
+// The hub of one link: handshake, versions, routing, the pairing of descriptors with the messages
+// that name them, one entry per open request, deadlines, drain, and the orderly end.
+//
+//   awaiting HELLO --HELLO--> claiming (drivers) --granted--> open --DRAIN--> draining
+//         \______________________\________________ end ________/____________/
+//                                                   |
+//              tokens set, jobs ended, "LinkEnded" to the Supervisor, gone
+//
+// Requests take effect in the order sent. A message whose descriptor has not arrived holds back
+// those behind it, for `descriptor_patience` at most; PING and cancels overtake.
+//
+// Spawns and ends the link's other actors (but for FdReceiver it is told when). On a thread of its
+// own, so that a PING is answered whatever the pool does.
+class DispatcherState {
+ public:
+  static constexpr const char* name = "dispatcher";
+
+  explicit DispatcherState(Dispatcher::pointer self) : self_(self) {}
+
+  void Start(DispatcherContext context);
+  void OnFrame(const FrameReceived& received);
+  void OnReadingEnded(const absl::Status& status);
+  void OnWritingFailed(const absl::Status& status);
+  void OnDescriptor(const DescriptorReceived& received);
+  void OnChannel(const DescriptorChannelOpened& opened);
+  void OnDescriptorOverdue();
+  void OnDeadline();
+  void OnRequestFinished(uint64_t seq);
+  void OnFrameWritten();
+  void OnDrainLink(const DrainLink& drain);
+  void OnDrainOverdue(uint64_t drain);
+  void OnEndLink(const EndLink& end);
+  void OnDown(const caf::down_msg& down);
+
+ private:
+  using Frame = std::shared_ptr<const linkw::Frame>;
+  using Credit = std::shared_ptr<const void>;
+
+  // A frame that waits for its turn, with the credit that it holds.
+  struct HeldFrame {
+    Frame frame;
+    Credit credit;
+  };
+  // A request that has not been answered for good.
+  struct OpenRequest {
+    Transcriber transcriber;             // null unless it is a transcription
+    std::shared_ptr<CancelToken> token;  // null unless it is a transcription
+  };
+  // The frame being handled.
+  struct Current {
+    uint64_t seq = 0;
+    linkw::MessageType type{};
+    Credit credit;
+  };
+  enum class Outcome { kHandled, kHold };
+
+  // dispatcher.cc: frames in, frames out, the end.
+  Credit MakeCredit(const linkw::Frame& frame);
+  void HandleHeld();
+  Outcome Handle(const HeldFrame& held);
+  Outcome Route(const Current& current, linkw::DriverMessage message);
+  void Reply(uint64_t correlation, linkw::WorkerMessage message);
+  void RefuseRequest(const Current& current, linkw::Status status, std::string text);
+  void LinkError(const absl::Status& status);
+  void End(std::optional<linkw::Error> last_word, std::string reason);
+  void ReportEnd();
+
+  // dispatcher_session.cc: handshake, health, drain, deadlines.
+  Outcome On(const Current& current, const linkw::Hello& hello);
+  Outcome On(const Current& current, const linkw::Ping& ping);
+  Outcome On(const Current& current, const linkw::DrainRequest& drain);
+  Outcome On(const Current& current, const linkw::Telemetry& telemetry);
+  void Open(uint64_t hello_seq, uint16_t version);
+  linkw::EngineState CurrentEngineState() const;
+  void BeginDrain(uint64_t reply_to, bool cancel_open, absl::Duration patience);
+  void FinishDrainIfIdle();
+  void ArmDeadlineTimer();
+
+  // dispatcher_work.cc: the work itself.
+  Outcome On(const Current& current, linkw::StateSyncRequest request);
+  Outcome On(const Current& current, const linkw::TranscribeCancel& cancel);
+  Outcome On(const Current& current, linkw::TranscribeAudio audio);
+  Outcome On(const Current& current, const linkw::TickSubmit& tick);
+  Outcome On(const Current& current, const linkw::MatchRequest& match);
+  Outcome On(const Current& current, const linkw::SeedAcquire& acquire);
+  Outcome On(const Current& current, const linkw::SeedRelease& release);
+  Outcome On(const Current& current, const linkw::StateOpSubmit& submit);
+  Outcome On(const Current& current, const linkw::OpCancel& cancel);
+  Outcome On(const Current& current, const linkw::StrategyRegister& strategy);
+  void StartTranscription(const Current& current, linkw::StateSyncRequest request);
+  void RunInEngine(const Current& current, linkw::StateSyncRequest request);
+  void CancelOpen(uint64_t seq, CancelReason reason);
+  void CancelAllOpen(CancelReason reason);
+  void CancelHeld(uint64_t seq);
+  void RefuseUnsupported(const Current& current);
+  size_t OpenTranscriptions() const;
+
+  // dispatcher_memory.cc: descriptors, rings, buffers.
+  Outcome On(const Current& current, const linkw::RingAttach& attach);
+  Outcome On(const Current& current, const linkw::ControlAttach& attach);
+  Outcome On(const Current& current, const linkw::BufAlloc& alloc);
+  Outcome On(const Current& current, const linkw::BufAttach& attach);
+  Outcome On(const Current& current, const linkw::BufRelease& release);
+  // The descriptor, or nullopt after it was arranged to wait for it (kHold) or given up (refused).
+  std::optional<OwnedFd> Claim(const Current& current, uint64_t tag, Outcome& otherwise);
+  void PassOn(const Current& current, const linkw::BufAlloc& alloc,
+              const BufferAllocated& allocated);
+  void StartFdReceiver(std::shared_ptr<FdChannel> channel);
+  void ArmDescriptorTimer();
+  bool RingsAttached() const { return rings_.size() == 3; }
+
+  Dispatcher::pointer self_;
+  DispatcherContext context_;
+  LinkReader reader_;
+  LinkWriter writer_;
+  FdReceiver fd_receiver_;
+  StateOps state_ops_;
+  std::shared_ptr<FdChannel> channel_;
+
+  LinkPhase phase_ = LinkPhase::kAwaitingHello;
+  linkw::Role role_ = linkw::Role::kObserver;
+  std::string client_name_;
+
+  std::deque<HeldFrame> held_;
+  bool handling_held_ = false;
+  std::set<uint64_t> cancelled_held_;  // transcriptions cancelled while they were held back
+  std::map<uint64_t, OpenRequest> open_;
+  Deadlines deadlines_;
+
+  uint32_t unsent_replies_ = 0;
+  std::vector<Credit> withheld_credit_;  // given back when the peer reads again
+
+  std::optional<DescriptorTable> descriptors_;
+  int64_t awaiting_since_ns_ = 0;  // the first held frame waits for a descriptor since then; 0: no
+  bool descriptor_timer_armed_ = false;
+  std::map<uint32_t, Segment> rings_;
+
+  struct Drain {
+    uint64_t number = 0;
+    uint64_t reply_to = 0;  // seq of the DRAIN; 0: the Supervisor's
+    size_t open_at_start = 0;
+    uint32_t cancelled = 0;
+  };
+  std::optional<Drain> drain_;
+  uint64_t drains_ = 0;
+  std::optional<DrainLink> pending_drain_;  // came while the driver's role was being decided
+  bool ends_after_drain_ = false;
+  std::string end_reason_;
+};
+
+Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<DispatcherState> self,
+                                             DispatcherContext context);
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_DISPATCHER_H_

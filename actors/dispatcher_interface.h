@@ -1,0 +1,87 @@
+#ifndef SUPERFLUID_ACTORS_DISPATCHER_INTERFACE_H_
+#define SUPERFLUID_ACTORS_DISPATCHER_INTERFACE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "actors/caf_compat.h"
+#include "actors/link_writer_interface.h"
+#include "actors/type_ids.h"
+#include "protocol/frame.h"
+#include "protocol/status.h"
+#include "shm/fd_channel.h"
+#include "shm/owned_fd.h"
+
+namespace superfluid {
+
+// A whole frame arrived. From LinkReader, in the order of the socket.
+struct FrameReceived {
+  std::shared_ptr<const linkw::Frame> frame;
+};
+
+// No more frames will come: OK if the peer closed its end between two frames, else what was wrong
+// (a link error, which the peer is told before the link closes). From LinkReader, once.
+struct ReadingEnded {
+  absl::Status status;
+};
+
+// The peer cannot be written to any more. From LinkWriter, once.
+struct WritingFailed {
+  absl::Status status;
+};
+
+// A descriptor arrived. From FdReceiver.
+struct DescriptorReceived {
+  uint64_t tag = 0;
+  std::shared_ptr<OwnedFd> fd;
+};
+
+// The link's second socket is there. From Supervisor, at most once a link.
+struct DescriptorChannelOpened {
+  std::shared_ptr<FdChannel> channel;
+};
+
+// Time to look whether an awaited or an unclaimed descriptor is overdue. To itself.
+struct DescriptorOverdue {};
+
+// The earliest deadline of an open request may have passed. To itself.
+struct DeadlineReached {};
+
+// A request got its final answer. From the actor that handed it to LinkWriter.
+struct RequestFinished {
+  uint64_t seq = 0;
+};
+
+// Refuse new work, let what is open finish for `patience`, cancel what remains (all at once if
+// `cancel_open`), then end the link. From Supervisor, when the worker is shut down.
+struct DrainLink {
+  bool cancel_open = false;
+  absl::Duration patience;
+};
+
+// The drain with number `drain` has run out of patience. To itself.
+struct DrainOverdue {
+  uint64_t drain = 0;
+};
+
+// Tell the peer why and end the link. From Supervisor, when the worker cannot go on.
+struct EndLink {
+  linkw::Status status = linkw::Status::kOk;
+  std::string reason;
+};
+
+// The hub of one link. See dispatcher.h.
+using Dispatcher =
+    compat::Handle<caf::result<void>(FrameReceived), caf::result<void>(ReadingEnded),
+                   caf::result<void>(WritingFailed), caf::result<void>(DescriptorReceived),
+                   caf::result<void>(DescriptorChannelOpened), caf::result<void>(DescriptorOverdue),
+                   caf::result<void>(DeadlineReached), caf::result<void>(RequestFinished),
+                   caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
+                   caf::result<void>(DrainOverdue), caf::result<void>(EndLink)>;
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_DISPATCHER_INTERFACE_H_

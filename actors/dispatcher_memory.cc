@@ -1,0 +1,211 @@
+// Descriptors, rings, the control segment and buffers of one link.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "actors/dispatcher.h"
+#include "actors/fd_receiver.h"
+#include "actors/refusal.h"
+#include "actors/status_error.h"
+#include "protocol/status.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+constexpr absl::Duration kStateOpsPatience = absl::Seconds(30);
+
+bool SameSpec(const linkw::RingSpec& spec, const RingSpec& announced) {
+  return static_cast<uint32_t>(spec.ring_id) == announced.id &&
+         spec.slot_bytes == announced.slot_bytes && spec.slots == announced.slots;
+}
+
+}  // namespace
+
+void DispatcherState::StartFdReceiver(std::shared_ptr<FdChannel> channel) {
+  channel_ = std::move(channel);
+  fd_receiver_ = compat::Spawn(*self_, context_.placement, FdReceiverBehavior, channel_,
+                               Dispatcher(self_), context_.limits.descriptor_credit);
+  self_->monitor(fd_receiver_);
+}
+
+void DispatcherState::OnChannel(const DescriptorChannelOpened& opened) {
+  if (phase_ == LinkPhase::kEnded || channel_ != nullptr) {
+    opened.channel->Shutdown();
+    return;
+  }
+  StartFdReceiver(opened.channel);
+}
+
+void DispatcherState::OnDescriptor(const DescriptorReceived& received) {
+  if (phase_ == LinkPhase::kEnded) return;
+  descriptors_->Add(received.tag, std::move(*received.fd), compat::NowNs(self_));
+  ArmDescriptorTimer();
+  HandleHeld();
+}
+
+void DispatcherState::ArmDescriptorTimer() {
+  if (std::exchange(descriptor_timer_armed_, true)) return;
+  compat::SendAfter(self_, Dispatcher(self_), context_.limits.descriptor_patience,
+                    DescriptorOverdue{});
+}
+
+void DispatcherState::OnDescriptorOverdue() {
+  descriptor_timer_armed_ = false;
+  if (phase_ == LinkPhase::kEnded) return;
+  const size_t dropped = descriptors_->DropOverdue(compat::NowNs(self_));
+  if (dropped > 0) {
+    spdlog::warn("fds.unclaimed link={} dropped={}", static_cast<uint64_t>(context_.id), dropped);
+    compat::Send(self_, fd_receiver_, GrantDescriptors{static_cast<uint32_t>(dropped)});
+  }
+  if (descriptors_->size() > 0 || awaiting_since_ns_ != 0) ArmDescriptorTimer();
+  HandleHeld();
+}
+
+std::optional<OwnedFd> DispatcherState::Claim(const Current& current, uint64_t tag,
+                                              Outcome& otherwise) {
+  if (std::optional<OwnedFd> fd = descriptors_->Claim(tag)) {
+    compat::Send(self_, fd_receiver_, GrantDescriptors{1});
+    return fd;
+  }
+  const int64_t now_ns = compat::NowNs(self_);
+  if (awaiting_since_ns_ == 0) awaiting_since_ns_ = now_ns;
+  const int64_t waited_ns = now_ns - awaiting_since_ns_;
+  if (waited_ns < absl::ToInt64Nanoseconds(context_.limits.descriptor_patience)) {
+    ArmDescriptorTimer();
+    otherwise = Outcome::kHold;
+    return std::nullopt;
+  }
+  RefuseRequest(current, linkw::Status::kFailedPrecondition,
+                absl::StrCat("no descriptor with tag ", tag, " arrived"));
+  otherwise = Outcome::kHandled;
+  return std::nullopt;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current,
+                                             const linkw::RingAttach& attach) {
+  const auto id = static_cast<uint32_t>(attach.ring_id);
+  const RingSpec* spec = nullptr;
+  for (const RingSpec* announced : {&kTokenInRing, &kTokenOutRing, &kLogitsRing}) {
+    if (announced->id == id) spec = announced;
+  }
+  if (spec == nullptr) {
+    RefuseRequest(current, linkw::Status::kUnknownHandle, absl::StrCat("there is no ring ", id));
+    return Outcome::kHandled;
+  }
+  Outcome otherwise = Outcome::kHandled;
+  std::optional<OwnedFd> fd = Claim(current, id, otherwise);
+  if (!fd) return otherwise;
+  if (!SameSpec(attach.layout, *spec)) {
+    RefuseRequest(
+        current, linkw::Status::kInvalidArgument,
+        absl::StrCat("the layout of ring ", id, " is not the one announced in HELLO_ACK"));
+    return Outcome::kHandled;
+  }
+  const absl::StatusOr<uint64_t> bytes = RingBytes(*spec);
+  // What the daemon writes is only ever read here.
+  const SegmentAccess access =
+      id == kTokenInRing.id ? SegmentAccess::kReadOnly : SegmentAccess::kReadWrite;
+  absl::StatusOr<Segment> segment =
+      bytes.ok() ? Segment::Attach(*std::move(fd), *bytes, access) : bytes.status();
+  if (!segment.ok()) {
+    RefuseRequest(current, linkw::FromAbsl(segment.status()),
+                  std::string(segment.status().message()));
+    return Outcome::kHandled;
+  }
+  rings_.insert_or_assign(id, *std::move(segment));
+  Reply(current.seq,
+        linkw::RingAck{.ring_id = attach.ring_id, .generation_base = kRingGenerationBase});
+  return Outcome::kHandled;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current,
+                                             const linkw::ControlAttach& attach) {
+  Outcome otherwise = Outcome::kHandled;
+  std::optional<OwnedFd> fd = Claim(current, kControlTag, otherwise);
+  if (!fd) return otherwise;
+  absl::StatusOr<WorkerControl> control = WorkerControl::Attach(*std::move(fd), attach.bytes);
+  if (!control.ok()) {
+    RefuseRequest(current, linkw::FromAbsl(control.status()),
+                  std::string(control.status().message()));
+    return Outcome::kHandled;
+  }
+  compat::Send(self_, context_.engine,
+               AttachControl{.link = context_.id,
+                             .control = std::make_shared<WorkerControl>(*std::move(control))});
+  Reply(current.seq, linkw::ControlAck{.bytes = attach.bytes});
+  return Outcome::kHandled;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw::BufAlloc& alloc) {
+  compat::Request(self_, state_ops_, kStateOpsPatience,
+                  AllocateBuffer{.id = alloc.buf_id, .bytes = alloc.len})
+      .then(
+          [this, current, alloc](const BufferAllocated& allocated) {
+            if (phase_ != LinkPhase::kEnded) PassOn(current, alloc, allocated);
+          },
+          [this, current](const caf::error& error) {
+            RefuseRequest(current, linkw::Status::kInternal,
+                          std::string(ToStatus(error).message()));
+          });
+  return Outcome::kHandled;
+}
+
+// The descriptor goes out before the answer, so that it is there when the peer reads the answer.
+void DispatcherState::PassOn(const Current& current, const linkw::BufAlloc& alloc,
+                             const BufferAllocated& allocated) {
+  absl::Status status = allocated.status;
+  if (status.ok() && channel_ == nullptr) {
+    status = absl::FailedPreconditionError("the link has no descriptor socket");
+  }
+  if (status.ok()) {
+    const absl::StatusOr<OwnedFd> fd = allocated.segment->DuplicateFd();
+    const absl::StatusOr<IoState> sent =
+        fd.ok() ? channel_->Send(static_cast<uint64_t>(alloc.buf_id), fd->get()) : fd.status();
+    if (!sent.ok()) {
+      status = sent.status();
+    } else if (*sent != IoState::kOk) {
+      status = linkw::MakeStatus(linkw::Status::kBusy, "the descriptor socket takes no more");
+    }
+  }
+  if (!status.ok()) {
+    if (allocated.status.ok()) compat::Send(self_, state_ops_, ReleaseBuffer{alloc.buf_id});
+    RefuseRequest(current, linkw::FromAbsl(status), std::string(status.message()));
+    return;
+  }
+  Reply(current.seq,
+        linkw::BufAlloced{
+            .status = linkw::Status::kOk, .message = {}, .buf_id = alloc.buf_id, .len = alloc.len});
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current,
+                                             const linkw::BufAttach& attach) {
+  Outcome otherwise = Outcome::kHandled;
+  std::optional<OwnedFd> fd = Claim(current, static_cast<uint64_t>(attach.buf_id), otherwise);
+  if (!fd) return otherwise;
+  compat::Request(self_, state_ops_, kStateOpsPatience,
+                  AttachBuffer{.id = attach.buf_id,
+                               .bytes = attach.len,
+                               .fd = std::make_shared<OwnedFd>(*std::move(fd))})
+      .then(
+          [this, current](const BufferAttached& attached) {
+            if (attached.status.ok() || phase_ == LinkPhase::kEnded) return;
+            RefuseRequest(current, linkw::FromAbsl(attached.status),
+                          std::string(attached.status.message()));
+          },
+          [this, current](const caf::error& error) {
+            RefuseRequest(current, linkw::Status::kInternal,
+                          std::string(ToStatus(error).message()));
+          });
+  return Outcome::kHandled;
+}
+
+// Work that was asked for before has bound its buffer already: StateOps was told in this order.
+DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
+                                             const linkw::BufRelease& release) {
+  compat::Send(self_, state_ops_, ReleaseBuffer{release.buf_id});
+  return Outcome::kHandled;
+}
+
+}  // namespace superfluid

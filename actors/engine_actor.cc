@@ -1,0 +1,296 @@
+#include "actors/engine_actor.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "actors/status_error.h"
+#include "protocol/status.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+// How long to wait before an engine is asked again that had no room for a job.
+constexpr absl::Duration kRetryStart = absl::Milliseconds(10);
+
+// What an engine is given: the job keeps the audio itself, so that it can be offered again if the
+// engine has no room for it yet.
+class LentAudio : public AudioSource {
+ public:
+  explicit LentAudio(std::shared_ptr<JobAudio> audio) : audio_(std::move(audio)) {}
+
+  absl::StatusOr<Block> Read(absl::Span<float> out) override { return audio_->source->Read(out); }
+  std::optional<absl::Duration> TotalDuration() const override {
+    return audio_->source->TotalDuration();
+  }
+
+ private:
+  std::shared_ptr<JobAudio> audio_;
+};
+
+}  // namespace
+
+struct EngineActorState::Job {
+  QueueTranscription request;
+  std::unique_ptr<TranscriptionJob> running;  // null while waiting
+  int64_t credit = 0;
+  bool starved = false;
+  int64_t queued_ns = 0;
+  int64_t last_step_ns = 0;  // when its last step began
+  TranscriptionCost cost;
+};
+
+// Passes the segments of one step on to the job's transcriber.
+class EngineActorState::Collector : public SegmentSink {
+ public:
+  Collector(EngineActor::pointer self, Job& job) : self_(self), job_(job) {}
+
+  void OnSegment(TranscribedSegment segment) override {
+    --job_.credit;
+    compat::Send(self_, job_.request.reply_to,
+                 SegmentDecoded{
+                     .segment = std::make_shared<const TranscribedSegment>(std::move(segment)),
+                     .progress = job_.running->Progress(),
+                 });
+  }
+
+ private:
+  EngineActor::pointer self_;
+  Job& job_;
+};
+
+EngineActorState::EngineActorState(EngineActor::pointer self) : self_(self) {}
+
+EngineActorState::~EngineActorState() = default;
+
+void EngineActorState::Start(EngineActorOptions options, std::shared_ptr<EngineProgress> progress) {
+  options_ = std::move(options);
+  progress_ = std::move(progress);
+  queue_.emplace(options_.step_budget);
+}
+
+caf::result<EngineLoaded> EngineActorState::OnLoad() {
+  absl::StatusOr<std::unique_ptr<Engine>> engine = options_.make_engine();
+  if (!engine.ok()) return ToError(engine.status());
+  engine_ = std::make_unique<ThreadBoundEngine>(*std::move(engine));
+  progress_->SetMemory((*engine_)->Memory());
+  return EngineLoaded{.info = (*engine_)->info(),
+                      .capabilities_json = (*engine_)->CapabilitiesJson()};
+}
+
+void EngineActorState::OnQueue(const QueueTranscription& request) {
+  Job job{.request = request};
+  job.credit = request.segment_credit;
+  job.queued_ns = Now();
+  if (!jobs_.emplace(request.key, std::move(job)).second) return;
+  queue_->Add(request.key, request.deadline_ns);
+  ScheduleStep();
+  PublishLoad();
+}
+
+void EngineActorState::OnGrant(const GrantSegments& grant) {
+  Job* job = Find(grant.key);
+  if (job == nullptr) return;
+  job->credit += grant.count;
+  UpdatePause(grant.key, *job);
+  ScheduleStep();
+}
+
+void EngineActorState::OnPushAudio(const PushAudio& push) {
+  Job* job = Find(push.key);
+  if (job == nullptr || job->request.audio->live == nullptr) return;
+  LiveAudio& live = *job->request.audio->live;
+  if (push.pcm != nullptr && !push.pcm->empty()) {
+    const absl::Status pushed = live.Push(absl::MakeConstSpan(
+        reinterpret_cast<const std::byte*>(push.pcm->data()), push.pcm->size()));
+    if (absl::IsResourceExhausted(pushed)) {
+      return EndJob(push.key,
+                    linkw::MakeStatus(linkw::Status::kOutOfMemory, std::string(pushed.message())));
+    }
+    if (!pushed.ok()) return EndJob(push.key, pushed);
+  }
+  if (push.end_of_stream) live.End();
+  job->starved = false;
+  UpdatePause(push.key, *job);
+  ScheduleStep();
+}
+
+void EngineActorState::OnCancel(RequestKey key) {
+  if (Find(key) != nullptr) EndIfStopped(key);
+}
+
+StateCallDone EngineActorState::OnStateCall(const RunStateCall& run) const {
+  linkw::StateSyncResult result;
+  if (std::holds_alternative<linkw::Capabilities>(run.call->call)) {
+    result.reply = linkw::CapabilitiesResult{(*engine_)->CapabilitiesJson()};
+  } else {
+    result.status = linkw::Status::kUnsupported;
+    result.message =
+        absl::StrCat("the engine '", (*engine_)->info().name, "' does not have this call");
+  }
+  return {std::make_shared<const linkw::StateSyncResult>(std::move(result))};
+}
+
+LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
+  for (const RequestKey& key : queue_->KeysOf(release.link)) {
+    EndJob(key, absl::CancelledError("the link was closed"));
+  }
+  controls_.erase(release.link);
+  if (release.reset_engine && jobs_.empty() && engine_ != nullptr) (*engine_)->Reset();
+  return {};
+}
+
+void EngineActorState::OnMicroStep() {
+  step_scheduled_ = false;
+  EndStoppedJobs();
+  const std::optional<RequestKey> start =
+      HasRoomToStart() ? queue_->NextToStart() : std::optional<RequestKey>();
+  if (start) {
+    StartJob(*start);
+  } else if (const std::optional<RequestKey> step = queue_->NextToStep()) {
+    StepJob(*step);
+  }
+  ScheduleStep();
+  PublishLoad();
+}
+
+EngineActorState::Job* EngineActorState::Find(RequestKey key) {
+  const auto it = jobs_.find(key);
+  return it == jobs_.end() ? nullptr : &it->second;
+}
+
+void EngineActorState::StartJob(RequestKey key) {
+  Job& job = *Find(key);
+  progress_->BeginStep(Now());
+  absl::StatusOr<std::unique_ptr<TranscriptionJob>> started = (*engine_)->StartTranscription(
+      job.request.params, std::make_unique<LentAudio>(job.request.audio));
+  progress_->EndStep(Now());
+  if (started.ok()) {
+    job.running = *std::move(started);
+    queue_->Start(key);
+    return UpdatePause(key, job);
+  }
+  if (!absl::IsResourceExhausted(started.status())) return EndJob(key, started.status());
+  engine_is_full_ = true;
+  compat::SendAfter(self_, EngineActor(self_), kRetryStart, RetryStart{});
+}
+
+void EngineActorState::OnRetryStart() {
+  engine_is_full_ = false;
+  ScheduleStep();
+}
+
+void EngineActorState::StepJob(RequestKey key) {
+  Job& job = *Find(key);
+  // The time first, the token after it: so a step that began after the cancel cannot happen, and
+  // would be seen (steps_after_cancel) if it did.
+  const int64_t begin_ns = Now();
+  if (job.request.token->cancelled()) return EndJob(key, absl::CancelledError("cancelled"));
+  if (job.cost.steps == 0) job.cost.queue_ns = begin_ns - job.queued_ns;
+  job.last_step_ns = begin_ns;
+  ++job.cost.steps;
+  Collector collector(self_, job);
+  progress_->BeginStep(begin_ns);
+  absl::StatusOr<StepOutcome> outcome =
+      job.running->Step(StepBudget{.target = options_.step_budget}, *job.request.token, collector);
+  const int64_t end_ns = Now();
+  progress_->EndStep(end_ns);
+  AfterStep(key, outcome, end_ns - begin_ns);
+}
+
+void EngineActorState::AfterStep(RequestKey key, const absl::StatusOr<StepOutcome>& outcome,
+                                 int64_t step_ns) {
+  Job& job = *Find(key);
+  job.cost.engine_ns += step_ns;
+  queue_->Charge(key, step_ns);
+  if (!outcome.ok()) return EndJob(key, outcome.status());
+  if (*outcome == StepOutcome::kDone) return EndJob(key, absl::OkStatus());
+  job.starved = *outcome == StepOutcome::kWaitingForAudio;
+  UpdatePause(key, job);
+}
+
+void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
+  auto node = jobs_.extract(key);
+  if (node.empty()) return;
+  Job& job = node.mapped();
+  queue_->Remove(key);
+  engine_is_full_ = false;
+  TranscriptionEnded ended{.status = status, .cost = job.cost};
+  if (job.running != nullptr) ended.progress = job.running->Progress();
+  job.running.reset();  // gives the engine's resources back before anybody is told
+  if (const int64_t cancelled_ns = job.request.token->cancelled_at_ns(); cancelled_ns != 0) {
+    ended.cost.cancel_to_stop_ns = Now() - cancelled_ns;
+    ended.cost.steps_after_cancel = job.last_step_ns > cancelled_ns ? 1 : 0;
+  }
+  PublishLoad();  // before the answer: whoever asks after it sees that the job is gone
+  compat::Send(self_, job.request.reply_to, std::move(ended));
+  ScheduleStep();
+}
+
+// Ends the job if its token, or its stop word in the control segment, is set.
+bool EngineActorState::EndIfStopped(RequestKey key) {
+  const QueueTranscription& request = Find(key)->request;
+  const auto control = controls_.find(key.link);
+  if (request.control_slot != 0 && control != controls_.end() &&
+      control->second->TranscriptionStopped(request.control_slot - 1, key.seq)) {
+    request.token->Cancel(CancelReason::kRequested, [this] { return Now(); });
+  }
+  if (!request.token->cancelled()) return false;
+  EndJob(key, absl::CancelledError("cancelled"));
+  return true;
+}
+
+void EngineActorState::EndStoppedJobs() {
+  std::vector<RequestKey> keys;
+  keys.reserve(jobs_.size());
+  for (const auto& [key, job] : jobs_) keys.push_back(key);
+  for (const RequestKey& key : keys) EndIfStopped(key);
+}
+
+void EngineActorState::UpdatePause(RequestKey key, const Job& job) {
+  queue_->SetPaused(key, job.starved || job.credit <= 0);
+}
+
+bool EngineActorState::HasRoomToStart() const {
+  return !engine_is_full_ &&
+         queue_->started() < static_cast<size_t>((*engine_)->info().max_transcriptions);
+}
+
+void EngineActorState::ScheduleStep() {
+  if (step_scheduled_ || engine_ == nullptr) return;
+  const bool can_start = queue_->waiting() > 0 && HasRoomToStart();
+  if (!can_start && !queue_->NextToStep()) return;
+  step_scheduled_ = true;
+  compat::Send(self_, EngineActor(self_), RunMicroStep{});
+}
+
+void EngineActorState::PublishLoad() {
+  progress_->SetJobs(queue_->waiting(), queue_->started());
+  if (engine_ != nullptr) progress_->SetMemory((*engine_)->Memory());
+}
+
+int64_t EngineActorState::Now() const { return compat::NowNs(self_); }
+
+EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<EngineActorState> self,
+                                               EngineActorOptions options,
+                                               std::shared_ptr<EngineProgress> progress) {
+  self->state.Start(std::move(options), std::move(progress));
+  return {
+      [self](const CreateEngine&) { return self->state.OnLoad(); },
+      [self](const QueueTranscription& request) { self->state.OnQueue(request); },
+      [self](const GrantSegments& grant) { self->state.OnGrant(grant); },
+      [self](const PushAudio& push) { self->state.OnPushAudio(push); },
+      [self](const CancelJob& cancel) { self->state.OnCancel(cancel.key); },
+      [self](const RunStateCall& run) { return self->state.OnStateCall(run); },
+      [self](const AttachControl& attach) { self->state.OnAttachControl(attach); },
+      [self](const ReleaseLink& release) { return self->state.OnReleaseLink(release); },
+      [self](const RunMicroStep&) { self->state.OnMicroStep(); },
+      [self](const RetryStart&) { self->state.OnRetryStart(); },
+  };
+}
+
+}  // namespace superfluid

@@ -1,0 +1,86 @@
+#ifndef SUPERFLUID_ACTORS_ENGINE_PROGRESS_H_
+#define SUPERFLUID_ACTORS_ENGINE_PROGRESS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "engine/engine.h"
+
+namespace superfluid {
+
+// What the engine actor tells the world about itself without being asked: health is progress. A
+// Pong must be answered while the engine is inside a step, so its figures cannot come out of a
+// mailbox.
+//
+// Times are monotonic nanoseconds of the actor system's clock.
+// Threads: Begin/End/Set* from the engine actor only; everything else from any thread. Each figure
+// is read on its own; two figures may be a step apart.
+class EngineProgress {
+ public:
+  void BeginStep(int64_t now_ns) noexcept {
+    steps_begun_.fetch_add(1, std::memory_order_relaxed);
+    step_started_ns_.store(now_ns > 0 ? now_ns : 1, std::memory_order_release);
+  }
+  void EndStep(int64_t now_ns) noexcept {
+    busy_ns_.fetch_add(now_ns - step_started_ns_.load(std::memory_order_relaxed),
+                       std::memory_order_relaxed);
+    step_started_ns_.store(0, std::memory_order_release);
+  }
+  void SetJobs(size_t waiting, size_t started) noexcept {
+    waiting_.store(static_cast<uint32_t>(waiting), std::memory_order_relaxed);
+    started_.store(static_cast<uint32_t>(started), std::memory_order_relaxed);
+  }
+  void SetMemory(const MemoryCounters& memory) noexcept {
+    allocated_bytes_.store(memory.allocated_bytes, std::memory_order_relaxed);
+    host_retained_bytes_.store(memory.host_retained_bytes, std::memory_order_relaxed);
+    pool_blocks_total_.store(memory.pool_blocks_total, std::memory_order_relaxed);
+    pool_blocks_used_.store(memory.pool_blocks_used, std::memory_order_relaxed);
+    pool_bytes_evictable_.store(memory.pool_bytes_evictable, std::memory_order_relaxed);
+    tentative_bytes_.store(memory.tentative_bytes, std::memory_order_relaxed);
+  }
+  // The engine reported that it cannot go on. Never taken back.
+  void SetFailed() noexcept { failed_.store(true, std::memory_order_release); }
+
+  // Micro-steps begun since the worker started.
+  uint64_t steps() const noexcept { return steps_begun_.load(std::memory_order_relaxed); }
+  // When the step in progress began; 0 between steps.
+  int64_t step_started_ns() const noexcept {
+    return step_started_ns_.load(std::memory_order_acquire);
+  }
+  // The age of the step in progress; 0 between steps.
+  int64_t StepAgeNs(int64_t now_ns) const noexcept {
+    const int64_t started = step_started_ns();
+    return started == 0 || now_ns < started ? 0 : now_ns - started;
+  }
+  // Time spent inside finished steps.
+  int64_t busy_ns() const noexcept { return busy_ns_.load(std::memory_order_relaxed); }
+  uint32_t jobs_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+  uint32_t jobs_started() const noexcept { return started_.load(std::memory_order_relaxed); }
+  bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+  MemoryCounters memory() const noexcept {
+    return {.allocated_bytes = allocated_bytes_.load(std::memory_order_relaxed),
+            .host_retained_bytes = host_retained_bytes_.load(std::memory_order_relaxed),
+            .pool_blocks_total = pool_blocks_total_.load(std::memory_order_relaxed),
+            .pool_blocks_used = pool_blocks_used_.load(std::memory_order_relaxed),
+            .pool_bytes_evictable = pool_bytes_evictable_.load(std::memory_order_relaxed),
+            .tentative_bytes = tentative_bytes_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  std::atomic<uint64_t> steps_begun_{0};
+  std::atomic<int64_t> step_started_ns_{0};
+  std::atomic<int64_t> busy_ns_{0};
+  std::atomic<uint32_t> waiting_{0};
+  std::atomic<uint32_t> started_{0};
+  std::atomic<bool> failed_{false};
+  std::atomic<uint64_t> allocated_bytes_{0};
+  std::atomic<uint64_t> host_retained_bytes_{0};
+  std::atomic<uint64_t> pool_blocks_total_{0};
+  std::atomic<uint64_t> pool_blocks_used_{0};
+  std::atomic<uint64_t> pool_bytes_evictable_{0};
+  std::atomic<uint64_t> tentative_bytes_{0};
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_ENGINE_PROGRESS_H_

@@ -1,0 +1,109 @@
+#include "actors/job_queue.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace superfluid {
+namespace {
+
+// Orders "no deadline" last.
+int64_t Urgency(int64_t deadline_ns) {
+  return deadline_ns == 0 ? std::numeric_limits<int64_t>::max() : deadline_ns;
+}
+
+}  // namespace
+
+JobQueue::JobQueue(absl::Duration quantum) : quantum_ns_(absl::ToInt64Nanoseconds(quantum)) {}
+
+void JobQueue::Add(RequestKey key, int64_t deadline_ns) {
+  const bool inserted =
+      jobs_.emplace(key, Job{.deadline_ns = deadline_ns, .arrival = ++arrivals_}).second;
+  if (inserted) ++waiting_;
+}
+
+void JobQueue::Remove(RequestKey key) {
+  auto it = jobs_.find(key);
+  if (it == jobs_.end()) return;
+  if (it->second.phase == Phase::kWaiting) --waiting_;
+  jobs_.erase(it);
+}
+
+void JobQueue::Start(RequestKey key) {
+  auto it = jobs_.find(key);
+  if (it == jobs_.end() || it->second.phase != Phase::kWaiting) return;
+  --waiting_;
+  BecomeReady(it->second);
+}
+
+void JobQueue::SetPaused(RequestKey key, bool paused) {
+  auto it = jobs_.find(key);
+  if (it == jobs_.end() || it->second.phase == Phase::kWaiting) return;
+  if (paused) {
+    it->second.phase = Phase::kPaused;
+  } else if (it->second.phase == Phase::kPaused) {
+    BecomeReady(it->second);
+  }
+}
+
+void JobQueue::Charge(RequestKey key, int64_t engine_ns) {
+  auto it = jobs_.find(key);
+  if (it != jobs_.end()) it->second.charged_ns += engine_ns;
+}
+
+std::optional<RequestKey> JobQueue::NextToStep() const {
+  const std::optional<int64_t> least = LeastCharge();
+  if (!least) return std::nullopt;
+  std::optional<RequestKey> best;
+  std::tuple<int64_t, int64_t, uint64_t> best_rank;
+  for (const auto& [key, job] : jobs_) {
+    if (job.phase != Phase::kReady || job.charged_ns > *least + quantum_ns_) continue;
+    const std::tuple rank{Urgency(job.deadline_ns), job.charged_ns, job.arrival};
+    if (!best || rank < best_rank) {
+      best = key;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+std::optional<RequestKey> JobQueue::NextToStart() const {
+  if (waiting_ == 0) return std::nullopt;
+  std::optional<RequestKey> best;
+  std::tuple<int64_t, uint64_t> best_rank;
+  for (const auto& [key, job] : jobs_) {
+    if (job.phase != Phase::kWaiting) continue;
+    const std::tuple rank{Urgency(job.deadline_ns), job.arrival};
+    if (!best || rank < best_rank) {
+      best = key;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+std::vector<RequestKey> JobQueue::KeysOf(LinkId link) const {
+  std::vector<RequestKey> keys;
+  for (const auto& [key, job] : jobs_) {
+    if (key.link == link) keys.push_back(key);
+  }
+  return keys;
+}
+
+void JobQueue::BecomeReady(Job& job) {
+  if (const std::optional<int64_t> least = LeastCharge()) {
+    job.charged_ns = std::max(job.charged_ns, *least);
+  }
+  job.phase = Phase::kReady;
+}
+
+std::optional<int64_t> JobQueue::LeastCharge() const {
+  std::optional<int64_t> least;
+  for (const auto& [key, job] : jobs_) {
+    if (job.phase == Phase::kReady)
+      least = std::min(least.value_or(job.charged_ns), job.charged_ns);
+  }
+  return least;
+}
+
+}  // namespace superfluid

@@ -1,0 +1,146 @@
+#include "actors/link_writer.h"
+
+#include <utility>
+#include <vector>
+
+#include "actors/refusal.h"
+#include "protocol/message_type.h"
+#include "protocol/status.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+constexpr size_t kMaxPieces = 64;  // of one gathered write
+constexpr absl::Duration kPatience = absl::Milliseconds(5);
+
+}  // namespace
+
+void LinkWriterState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher,
+                            const LinkWriterOptions& options) {
+  stream_ = std::move(stream);
+  dispatcher_ = std::move(dispatcher);
+  options_ = options;
+  encoder_.SetMaxFrame(options.max_frame);
+}
+
+void LinkWriterState::OnSend(const SendMessage& send) {
+  if (failed_ || closing_) return;
+  const linkw::EncodedMessage encoded = linkw::Serialize(*send.message);
+  const bool droppable = linkw::IsDroppable(encoded.type);
+  const size_t queued = queue_.queued_bytes() + encoded.payload.size();
+  if (droppable && queued > options_.droppable_limit_bytes) {
+    compat::Send(self_, send.ack_to,
+                 FrameWritten{.payload_bytes = encoded.payload.size(), .dropped = true});
+    return;
+  }
+  Enqueue(encoded, send.correlation, send.ack_to);
+  if (!waiting_) Flush();
+}
+
+void LinkWriterState::OnWritable() {
+  waiting_ = false;
+  if (!failed_) Flush();
+  EndIfDone();
+}
+
+void LinkWriterState::OnClose(const CloseLink& close) {
+  if (closing_) return;
+  if (close.last_word && !failed_) {
+    Enqueue(linkw::Serialize(linkw::WorkerMessage(*close.last_word)), 0, {});
+  }
+  closing_ = true;
+  close_at_ns_ = compat::NowNs(self_) + absl::ToInt64Nanoseconds(options_.linger);
+  if (!waiting_ && !failed_) Flush();
+  EndIfDone();
+  // A stream in memory may never become writable again: look once more when the time is over.
+  if (waiting_) compat::SendAfter(self_, LinkWriter(self_), options_.linger, WriteSocket{});
+}
+
+void LinkWriterState::Enqueue(const linkw::EncodedMessage& encoded, uint64_t correlation,
+                              FrameWrittenSink ack_to) {
+  absl::StatusOr<std::string> bytes = encoder_.Encode(encoded.type, correlation, encoded.payload);
+  if (!bytes.ok()) {
+    spdlog::warn("frame.too_large type={} bytes={}", linkw::MessageTypeName(encoded.type),
+                 encoded.payload.size());
+    const linkw::EncodedMessage instead =
+        linkw::Serialize(AnswerTooLarge(encoded.type, encoded.payload.size()));
+    bytes = encoder_.Encode(instead.type, correlation, instead.payload);
+    if (!bytes.ok()) return Fail(bytes.status());
+  }
+  const uint64_t ticket = ++last_ticket_;
+  tickets_.emplace(ticket,
+                   Ticket{.ack_to = std::move(ack_to), .payload_bytes = encoded.payload.size()});
+  queue_.Push({.bytes = *std::move(bytes), .ticket = ticket});
+}
+
+void LinkWriterState::Flush() {
+  while (!queue_.empty() && WriteSome()) {
+  }
+}
+
+// Returns false when the socket takes no more for now, or never again.
+bool LinkWriterState::WriteSome() {
+  const absl::StatusOr<IoResult> written = stream_->Write(queue_.Pieces(kMaxPieces));
+  if (!written.ok()) {
+    Fail(written.status());
+    return false;
+  }
+  switch (written->state) {
+    case IoState::kOk:
+      Acknowledge(queue_.Consume(written->bytes));
+      return true;
+    case IoState::kWouldBlock:
+      WaitUntilWritable();
+      return false;
+    case IoState::kClosed:
+      Fail(absl::UnavailableError("the peer closed the link"));
+      return false;
+  }
+  return false;
+}
+
+void LinkWriterState::Acknowledge(const std::vector<uint64_t>& tickets) {
+  for (const uint64_t id : tickets) {
+    const auto it = tickets_.find(id);
+    compat::Send(self_, it->second.ack_to,
+                 FrameWritten{.payload_bytes = it->second.payload_bytes, .dropped = false});
+    tickets_.erase(it);
+  }
+}
+
+void LinkWriterState::WaitUntilWritable() {
+  waiting_ = true;
+  stream_->WhenWritable(
+      [weak = compat::Weak<LinkWriter>(LinkWriter(self_))] {
+        compat::SendFromOutside(weak.Lock(), WriteSocket{});
+      },
+      kPatience);
+}
+
+void LinkWriterState::Fail(absl::Status status) {
+  failed_ = true;
+  compat::Send(self_, dispatcher_, WritingFailed{std::move(status)});
+}
+
+void LinkWriterState::EndIfDone() {
+  if (!closing_) return;
+  if (!failed_ && !queue_.empty() && !LingerIsOver()) return;
+  stream_->Shutdown();
+  self_->quit();
+}
+
+bool LinkWriterState::LingerIsOver() { return compat::NowNs(self_) >= close_at_ns_; }
+
+LinkWriter::behavior_type LinkWriterBehavior(LinkWriter::stateful_pointer<LinkWriterState> self,
+                                             std::shared_ptr<ByteStream> stream,
+                                             Dispatcher dispatcher, LinkWriterOptions options) {
+  self->state.Start(std::move(stream), std::move(dispatcher), options);
+  return {
+      [self](const SendMessage& send) { self->state.OnSend(send); },
+      [self](const WriteSocket&) { self->state.OnWritable(); },
+      [self](const CloseLink& close) { self->state.OnClose(close); },
+  };
+}
+
+}  // namespace superfluid

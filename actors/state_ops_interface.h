@@ -1,0 +1,65 @@
+#ifndef SUPERFLUID_ACTORS_STATE_OPS_INTERFACE_H_
+#define SUPERFLUID_ACTORS_STATE_OPS_INTERFACE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "actors/caf_compat.h"
+#include "actors/type_ids.h"
+#include "protocol/messages.h"
+#include "shm/owned_fd.h"
+#include "shm/segment.h"
+
+namespace superfluid {
+
+// Make a sealed segment of `bytes` and know it under the peer's id. From Dispatcher.
+struct AllocateBuffer {
+  linkw::BufId id{};
+  uint64_t bytes = 0;
+};
+struct BufferAllocated {
+  absl::Status status;
+  std::shared_ptr<const Segment> segment;
+};
+
+// Map the peer's segment under the peer's id. From Dispatcher, with the descriptor already paired.
+struct AttachBuffer {
+  linkw::BufId id{};
+  uint64_t bytes = 0;
+  std::shared_ptr<OwnedFd> fd;
+};
+struct BufferAttached {
+  absl::Status status;
+};
+
+// Forget the buffer's id at once, and its memory when the last piece of work that uses it is done.
+// From Dispatcher.
+struct ReleaseBuffer {
+  linkw::BufId id{};
+};
+
+// The answer to BindBuffer: the buffer stays mapped for as long as the segment is held.
+struct BufferBound {
+  absl::Status status;
+  std::shared_ptr<const Segment> segment;
+};
+using BufferUser = compat::Handle<caf::result<void>(BufferBound)>;
+
+// Hand the buffer to a piece of work. From Dispatcher, when it routes the request, so that a
+// release that the peer sent later comes later here as well. Answered to `user`, in the order
+// asked.
+struct BindBuffer {
+  linkw::BufId id{};
+  BufferUser user;
+};
+
+// Owns one link's buffers (and, with the state ops of linkw.md section 6, its op window).
+// See state_ops.h.
+using StateOps = compat::Handle<caf::result<BufferAllocated>(AllocateBuffer),
+                                caf::result<BufferAttached>(AttachBuffer),
+                                caf::result<void>(ReleaseBuffer), caf::result<void>(BindBuffer)>;
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_STATE_OPS_INTERFACE_H_

@@ -1,0 +1,289 @@
+#include "actors/supervisor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "actors/printable.h"
+#include "actors/status_error.h"
+#include "protocol/codec.h"
+#include "protocol/frame.h"
+#include "protocol/status.h"
+#include "shm/ring.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+// How long a second driver waits for the first to go before it is refused.
+constexpr absl::Duration kClaimGrace = absl::Milliseconds(250);
+
+uint64_t Number(LinkId id) { return static_cast<uint64_t>(id); }
+
+linkw::RingSpec Announce(const RingSpec& spec, linkw::RingKind kind) {
+  return {.ring_id = linkw::RingId(spec.id),
+          .kind = kind,
+          .slot_bytes = spec.slot_bytes,
+          .slots = spec.slots};
+}
+
+linkw::HelloAck MakeHello(const WorkerConfig& config, const EngineLoaded& loaded) {
+  linkw::HelloAck hello;
+  hello.engine_bundle_hash = config.engine_bundle_hash;
+  hello.capabilities_json = loaded.capabilities_json;
+  hello.limits.max_frame = config.limits.max_frame;
+  hello.limits.op_window = config.limits.op_window;
+  hello.limits.ring_specs = {Announce(kTokenInRing, linkw::RingKind::kTokens),
+                             Announce(kTokenOutRing, linkw::RingKind::kTokens),
+                             Announce(kLogitsRing, linkw::RingKind::kLogits)};
+  hello.limits.max_lanes = static_cast<uint32_t>(loaded.info.max_lanes);
+  hello.limits.max_transcriptions =
+      loaded.info.max_transcriptions > 0 ? config.limits.max_transcriptions : 0;
+  hello.kv_bits = loaded.info.kv_bits;
+  return hello;
+}
+
+}  // namespace
+
+void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress> progress) {
+  config_ = std::move(config);
+  progress_ = std::move(progress);
+  engine_ = compat::Spawn(
+      *self_, config_.placement, EngineActorBehavior,
+      EngineActorOptions{.make_engine = config_.make_engine, .step_budget = config_.step_budget},
+      progress_);
+  self_->monitor(engine_);
+}
+
+caf::typed_response_promise<WorkerStarted> SupervisorState::OnStart() {
+  auto promise = self_->make_response_promise<caf::typed_response_promise<WorkerStarted>>();
+  auto answer = std::make_shared<ReplyGuard<WorkerStarted>>(promise);
+  compat::Request(self_, engine_, config_.engine_load_patience, CreateEngine{})
+      .then(
+          [this, answer](const EngineLoaded& loaded) {
+            OnEngineLoaded(loaded);
+            answer->Answer(WorkerStarted{});
+          },
+          [answer](const caf::error& error) { answer->Fail(ToStatus(error)); });
+  return promise;
+}
+
+void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
+  engine_info_ = loaded.info;
+  hello_ = std::make_shared<const linkw::HelloAck>(MakeHello(config_, loaded));
+  compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
+}
+
+void SupervisorState::OnFrames(const FramesConnected& connected) {
+  if (shutting_down_ || exit_with_ || hello_ == nullptr) {
+    return RefuseLink(*connected.stream, linkw::Status::kDraining, "the worker is shutting down");
+  }
+  if (links_.size() >= config_.max_links) {
+    return RefuseLink(*connected.stream, linkw::Status::kBusy,
+                      absl::StrCat("the worker has ", links_.size(), " links, the most it may"));
+  }
+  StartLink(connected);
+}
+
+void SupervisorState::StartLink(const FramesConnected& connected) {
+  const LinkId id{++last_link_};
+  Link link{.dispatcher = {}, .stream = connected.stream, .token = {}};
+  if (connected.descriptors == nullptr) link.token = config_.make_token();
+  link.dispatcher =
+      compat::Spawn(*self_, config_.placement, DispatcherBehavior,
+                    DispatcherContext{
+                        .id = id,
+                        .token = link.token,
+                        .stream = connected.stream,
+                        .descriptors = connected.descriptors,
+                        .engine = engine_,
+                        .supervisor = Supervisor(self_),
+                        .progress = progress_,
+                        .hello = hello_,
+                        .engine_info = engine_info_,
+                        .media_root = config_.media_root,
+                        .limits = config_.limits,
+                        .engine_stall = config_.engine_stall,
+                        .reset_engine_at_end = config_.on_disconnect == OnDisconnect::kReset,
+                        .placement = config_.placement,
+                    });
+  self_->monitor(link.dispatcher);
+  links_.emplace(id, std::move(link));
+}
+
+// One ERROR frame, as much of it as the socket takes at once, and the end: nobody is waited for.
+void SupervisorState::RefuseLink(ByteStream& stream, linkw::Status status,
+                                 const std::string& reason) {
+  const linkw::EncodedMessage error = linkw::Serialize(linkw::WorkerMessage(
+      linkw::Error{.status = status, .message = reason, .detail = {}, .fatal = true}));
+  const absl::StatusOr<std::string> frame =
+      linkw::FrameEncoder().Encode(error.type, 0, error.payload);
+  if (frame.ok()) {
+    const std::string_view piece = *frame;
+    (void)stream.Write(absl::MakeConstSpan(&piece, 1));
+  }
+  stream.Shutdown();
+}
+
+void SupervisorState::OnDescriptors(const DescriptorsConnected& connected) {
+  for (const auto& [id, link] : links_) {
+    if (link.token == linkw::LinkToken{} || link.token != connected.token) continue;
+    compat::Send(self_, link.dispatcher, DescriptorChannelOpened{connected.channel});
+    return;
+  }
+  spdlog::warn("fds.refused reason=\"no link has this token\"");
+  connected.channel->Shutdown();
+}
+
+caf::typed_response_promise<DriverClaimed> SupervisorState::OnClaim(const ClaimDriver& claim) {
+  auto promise = self_->make_response_promise<caf::typed_response_promise<DriverClaimed>>();
+  auto answer = std::make_shared<ReplyGuard<DriverClaimed>>(promise);
+  if (!driver_) {
+    driver_ = claim.link;
+    answer->Answer(DriverClaimed{absl::OkStatus()});
+    return promise;
+  }
+  waiting_claims_.push_back({.link = claim.link, .answer = std::move(answer)});
+  compat::SendAfter(self_, Supervisor(self_), kClaimGrace, ClaimOverdue{claim.link});
+  return promise;
+}
+
+void SupervisorState::OnClaimOverdue(LinkId link) {
+  const auto it = std::find_if(waiting_claims_.begin(), waiting_claims_.end(),
+                               [link](const Claim& claim) { return claim.link == link; });
+  if (it == waiting_claims_.end() || driver_ending_) return;
+  it->answer->Answer(
+      DriverClaimed{linkw::MakeStatus(linkw::Status::kBusy, "another link drives this worker")});
+  waiting_claims_.erase(it);
+}
+
+void SupervisorState::OnLinkEnding(LinkId link) {
+  if (driver_ == link) driver_ending_ = true;
+  std::erase_if(waiting_claims_, [link](const Claim& claim) { return claim.link == link; });
+}
+
+void SupervisorState::OnLinkEnded(const LinkEnded& ended) { ForgetLink(ended.link, ended.reason); }
+
+void SupervisorState::ForgetLink(LinkId id, const std::string& reason) {
+  if (links_.erase(id) == 0) return;
+  std::erase_if(waiting_claims_, [id](const Claim& claim) { return claim.link == id; });
+  if (driver_ == id) {
+    FreeDriver();
+    if (config_.on_disconnect == OnDisconnect::kExit && !exit_with_) {
+      exit_with_ = {ExitCode::kOk, absl::StrCat("the driver's link ended: ", reason)};
+      for (const auto& [other, link] : links_) {
+        compat::Send(self_, link.dispatcher,
+                     EndLink{linkw::Status::kDraining, "the worker is shutting down"});
+      }
+    }
+  }
+  ExitIfDone();
+}
+
+void SupervisorState::FreeDriver() {
+  driver_.reset();
+  driver_ending_ = false;
+  if (waiting_claims_.empty()) return;
+  Claim next = std::move(waiting_claims_.front());
+  waiting_claims_.pop_front();
+  driver_ = next.link;
+  next.answer->Answer(DriverClaimed{absl::OkStatus()});
+}
+
+void SupervisorState::OnCheckHealth() {
+  if (exited_) return;
+  const absl::Duration age = absl::Nanoseconds(progress_->StepAgeNs(compat::NowNs(self_)));
+  if (age > config_.engine_stall && !std::exchange(stall_reported_, true)) {
+    spdlog::error("engine.stalled step_age_ms={} steps={}", absl::ToInt64Milliseconds(age),
+                  progress_->steps());
+  } else if (age <= config_.engine_stall && std::exchange(stall_reported_, false)) {
+    spdlog::info("engine.recovered steps={}", progress_->steps());
+  }
+  if (age > config_.engine_kill) {
+    config_.on_engine_stuck(age);
+    return Exit(ExitCode::kEngineStalled, "the engine is stuck inside a step");
+  }
+  compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
+}
+
+void SupervisorState::OnShutDown(const ShutDown& shut_down) {
+  spdlog::info("worker.stopping links={} cancel_open={} patience_ms={}", links_.size(),
+               shut_down.cancel_open, absl::ToInt64Milliseconds(shut_down.patience));
+  shutting_down_ = true;
+  if (!exit_with_) exit_with_ = {ExitCode::kOk, "told to stop"};
+  for (const auto& [id, link] : links_) {
+    compat::Send(self_, link.dispatcher,
+                 DrainLink{.cancel_open = shut_down.cancel_open, .patience = shut_down.patience});
+  }
+  // What has not ended by then hangs in the engine: its dispatcher waits in vain.
+  compat::SendAfter(self_, Supervisor(self_), shut_down.patience + config_.engine_kill,
+                    ShutDownOverdue{});
+  ExitIfDone();
+}
+
+void SupervisorState::OnShutDownOverdue() {
+  if (!exited_) Exit(ExitCode::kEngineStalled, "the engine did not let go of its work");
+}
+
+void SupervisorState::OnDown(const caf::down_msg& down) {
+  if (exited_) return;
+  if (down.source == engine_.address()) {
+    progress_->SetFailed();
+    return FailEverything(ExitCode::kEngineFailed,
+                          absl::StrCat("the engine failed: ", ToStatus(down.reason).message()));
+  }
+  for (const auto& [id, link] : links_) {
+    if (link.dispatcher.address() != down.source) continue;
+    // Its orderly end was reported before; this one died. The engine must let go all the same.
+    spdlog::error("dispatcher.died link={} reason=\"{}\"", Number(id),
+                  Printable(ToStatus(down.reason).message()));
+    RefuseLink(*link.stream, linkw::Status::kInternal, "the link failed inside the worker");
+    OnLinkEnding(id);
+    const auto forget = [this, lost = id] { ForgetLink(lost, "its dispatcher died"); };
+    compat::Request(self_, engine_, config_.limits.engine_patience, ReleaseLink{.link = id})
+        .then([forget](const LinkReleased&) { forget(); },
+              [forget](const caf::error&) { forget(); });
+    return;
+  }
+}
+
+void SupervisorState::FailEverything(ExitCode code, const std::string& reason) {
+  spdlog::critical("worker.failed reason=\"{}\"", Printable(reason));
+  exit_with_ = {code, reason};
+  for (const auto& [id, link] : links_) {
+    compat::Send(self_, link.dispatcher, EndLink{linkw::Status::kEngineFailed, reason});
+  }
+  ExitIfDone();
+}
+
+void SupervisorState::ExitIfDone() {
+  if (exit_with_ && links_.empty()) Exit(exit_with_->first, exit_with_->second);
+}
+
+void SupervisorState::Exit(ExitCode code, const std::string& reason) {
+  if (std::exchange(exited_, true)) return;
+  self_->send_exit(engine_, caf::exit_reason::user_shutdown);
+  config_.on_exit(code, reason);
+  self_->quit();
+}
+
+Supervisor::behavior_type SupervisorBehavior(Supervisor::stateful_pointer<SupervisorState> self,
+                                             WorkerConfig config,
+                                             std::shared_ptr<EngineProgress> progress) {
+  self->set_down_handler([self](const caf::down_msg& down) { self->state.OnDown(down); });
+  self->state.Start(std::move(config), std::move(progress));
+  return {
+      [self](const StartWorker&) { return self->state.OnStart(); },
+      [self](const FramesConnected& connected) { self->state.OnFrames(connected); },
+      [self](const DescriptorsConnected& connected) { self->state.OnDescriptors(connected); },
+      [self](const ClaimDriver& claim) { return self->state.OnClaim(claim); },
+      [self](const ClaimOverdue& overdue) { self->state.OnClaimOverdue(overdue.link); },
+      [self](const LinkEnding& ending) { self->state.OnLinkEnding(ending.link); },
+      [self](const LinkEnded& ended) { self->state.OnLinkEnded(ended); },
+      [self](const CheckHealth&) { self->state.OnCheckHealth(); },
+      [self](const ShutDown& shut_down) { self->state.OnShutDown(shut_down); },
+      [self](const ShutDownOverdue&) { self->state.OnShutDownOverdue(); },
+  };
+}
+
+}  // namespace superfluid

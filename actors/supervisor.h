@@ -1,0 +1,129 @@
+#ifndef SUPERFLUID_ACTORS_SUPERVISOR_H_
+#define SUPERFLUID_ACTORS_SUPERVISOR_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "actors/dispatcher.h"
+#include "actors/engine_actor.h"
+#include "actors/engine_progress.h"
+#include "actors/reply_guard.h"
+#include "actors/supervisor_interface.h"
+#include "protocol/messages.h"
+
+namespace superfluid {
+
+// What becomes of the engine when the driver's link ends.
+enum class OnDisconnect {
+  kKeepCache,  // as it is, warm for the next link
+  kReset,      // drop caches, sequences, adapters
+  kExit,       // end the worker
+};
+
+// How a worker process ends.
+enum class ExitCode : int {
+  kOk = 0,              // drained, told to stop, or its link ended and it was to exit then
+  kEngineFailed = 70,   // the engine or an actor broke
+  kEngineStalled = 71,  // one step of the engine took longer than engine_kill
+};
+
+struct WorkerConfig {
+  EngineFactory make_engine;
+  linkw::Hash engine_bundle_hash{};
+  std::string media_root = "/";
+  LinkLimits limits;
+  size_t max_links = 32;  // driver and observers together
+  OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
+  absl::Duration step_budget = absl::Milliseconds(10);
+  absl::Duration engine_load_patience = absl::Minutes(30);
+  absl::Duration engine_stall = absl::Seconds(1);  // a longer step is reported
+  absl::Duration engine_kill = absl::Seconds(30);  // a longer step ends the process
+  absl::Duration health_period = absl::Milliseconds(250);
+  compat::Placement placement = compat::Placement::kDetached;  // of actors with their own thread
+  std::function<linkw::LinkToken()> make_token;                // 16 unguessable bytes
+  // Called once, when the worker is to end; links are closed by then.
+  std::function<void(ExitCode code, std::string reason)> on_exit;
+  // Called when a step took longer than engine_kill; must not return in a real worker.
+  std::function<void(absl::Duration step_age)> on_engine_stuck;
+};
+
+// Starts, watches and ends everything else.
+//
+//   StartWorker --> engine loads --> serving --ShutDown--> draining links --> on_exit(kOk)
+//                                       |  engine died --> links told --> on_exit(kEngineFailed)
+//                                       |  step older than engine_kill --> on_engine_stuck
+//
+// One link at a time has the driver's role. The role is free again when the link's dispatcher said
+// that the engine holds nothing of it any more. On a thread of its own: it must see a stalled
+// engine whatever the pool does.
+class SupervisorState {
+ public:
+  static constexpr const char* name = "supervisor";
+
+  explicit SupervisorState(Supervisor::pointer self) : self_(self) {}
+
+  void Start(WorkerConfig config, std::shared_ptr<EngineProgress> progress);
+  caf::typed_response_promise<WorkerStarted> OnStart();
+  void OnFrames(const FramesConnected& connected);
+  void OnDescriptors(const DescriptorsConnected& connected);
+  caf::typed_response_promise<DriverClaimed> OnClaim(const ClaimDriver& claim);
+  void OnClaimOverdue(LinkId link);
+  void OnLinkEnding(LinkId link);
+  void OnLinkEnded(const LinkEnded& ended);
+  void OnCheckHealth();
+  void OnShutDown(const ShutDown& shut_down);
+  void OnShutDownOverdue();
+  void OnDown(const caf::down_msg& down);
+
+ private:
+  struct Link {
+    Dispatcher dispatcher;
+    std::shared_ptr<ByteStream> stream;
+    linkw::LinkToken token{};
+  };
+  struct Claim {
+    LinkId link{};
+    std::shared_ptr<ReplyGuard<DriverClaimed>> answer;
+  };
+
+  void OnEngineLoaded(const EngineLoaded& loaded);
+  void StartLink(const FramesConnected& connected);
+  void RefuseLink(ByteStream& stream, linkw::Status status, const std::string& reason);
+  void ForgetLink(LinkId id, const std::string& reason);
+  void FreeDriver();
+  void FailEverything(ExitCode code, const std::string& reason);
+  void ExitIfDone();
+  void Exit(ExitCode code, const std::string& reason);
+
+  Supervisor::pointer self_;
+  WorkerConfig config_;
+  std::shared_ptr<EngineProgress> progress_;
+  EngineActor engine_;
+  EngineInfo engine_info_;
+  std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
+  std::map<LinkId, Link> links_;
+  uint64_t last_link_ = 0;
+  std::optional<LinkId> driver_;
+  bool driver_ending_ = false;  // its link is over, but the engine still cleans up
+  std::deque<Claim> waiting_claims_;
+  bool shutting_down_ = false;
+  bool stall_reported_ = false;
+  std::optional<std::pair<ExitCode, std::string>> exit_with_;  // when the last link is gone
+  bool exited_ = false;
+};
+
+Supervisor::behavior_type SupervisorBehavior(Supervisor::stateful_pointer<SupervisorState> self,
+                                             WorkerConfig config,
+                                             std::shared_ptr<EngineProgress> progress);
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_SUPERVISOR_H_

@@ -1,0 +1,82 @@
+#ifndef SUPERFLUID_ACTORS_SUPERVISOR_INTERFACE_H_
+#define SUPERFLUID_ACTORS_SUPERVISOR_INTERFACE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "actors/caf_compat.h"
+#include "actors/ids.h"
+#include "actors/type_ids.h"
+#include "protocol/messages.h"
+#include "protocol/transport/byte_stream.h"
+#include "shm/fd_channel.h"
+
+namespace superfluid {
+
+// Load the engine and make ready for links. From main, first. Errors: why the engine did not load.
+struct StartWorker {};
+struct WorkerStarted {};
+
+// A peer connected and sent a frame's first bytes. From the listener's thread, or from main for
+// inherited sockets (then with `descriptors`).
+struct FramesConnected {
+  std::shared_ptr<ByteStream> stream;
+  std::shared_ptr<FdChannel> descriptors;  // may be null: comes later, with the link's token
+};
+
+// A peer connected and sent 16 bytes that may be a link's token. From the listener's thread.
+struct DescriptorsConnected {
+  linkw::LinkToken token{};
+  std::shared_ptr<FdChannel> channel;
+};
+
+// May this link drive the worker? From Dispatcher, on HELLO with the DRIVER role. If another link
+// drives it, the answer waits for a moment, since that link may be about to end (a daemon that was
+// restarted), and as long as the engine still cleans up after it.
+struct ClaimDriver {
+  LinkId link{};
+};
+struct DriverClaimed {
+  absl::Status status;  // OK, or why not: another link drives the worker
+};
+
+// The claim of this link has waited long enough. To itself.
+struct ClaimOverdue {
+  LinkId link{};
+};
+
+// The link is over; its jobs are being ended. From Dispatcher.
+struct LinkEnding {
+  LinkId link{};
+};
+
+// The link is over and the engine holds nothing of it any more. From Dispatcher, last.
+struct LinkEnded {
+  LinkId link{};
+  std::string reason;
+};
+
+// Look at the engine's progress. To itself, periodically.
+struct CheckHealth {};
+
+// End the worker: no new links; let open work finish for `patience` (cancel it at once if
+// `cancel_open`), then exit. From main, on a signal; a second one shortens the first.
+struct ShutDown {
+  bool cancel_open = false;
+  absl::Duration patience;
+};
+struct ShutDownOverdue {};
+
+// Starts, watches and ends everything else. See supervisor.h.
+using Supervisor =
+    compat::Handle<caf::result<WorkerStarted>(StartWorker), caf::result<void>(FramesConnected),
+                   caf::result<void>(DescriptorsConnected), caf::result<DriverClaimed>(ClaimDriver),
+                   caf::result<void>(ClaimOverdue), caf::result<void>(LinkEnding),
+                   caf::result<void>(LinkEnded), caf::result<void>(CheckHealth),
+                   caf::result<void>(ShutDown), caf::result<void>(ShutDownOverdue)>;
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_SUPERVISOR_INTERFACE_H_

@@ -1,0 +1,248 @@
+#include "actors/transcriber.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "actors/status_error.h"
+#include "engine/audio/audio_file.h"
+#include "engine/audio/media_path.h"
+#include "engine/audio/pcm.h"
+#include "protocol/status.h"
+
+namespace superfluid {
+namespace {
+
+// A final answer must fit into a frame; beyond this the transcription ends with what it has.
+constexpr size_t kMaxAnswerBytes = size_t{32} << 20;
+
+PcmFormat ToEngineFormat(const linkw::PcmFormat& format) {
+  return {.rate_hz = static_cast<int>(std::min<uint32_t>(format.sample_rate_hz, 1u << 30)),
+          .channels = static_cast<int>(std::min<uint32_t>(format.channels, 1u << 30)),
+          .encoding = format.sample_format == linkw::SampleFormat::kF32 ? PcmEncoding::kF32
+                                                                        : PcmEncoding::kS16};
+}
+
+absl::StatusOr<JobAudio> OpenPath(const std::string& root, const std::string& path) {
+  const absl::StatusOr<int> fd = OpenUnderRoot(root, path);
+  if (!fd.ok()) return fd.status();
+  absl::StatusOr<std::unique_ptr<AudioSource>> source = OpenAudioFile(*fd, path);
+  if (!source.ok()) return source.status();
+  return JobAudio{.source = *std::move(source), .live = nullptr};
+}
+
+absl::StatusOr<JobAudio> OpenSegment(const std::shared_ptr<const Segment>& segment,
+                                     const linkw::AudioBuffer& buffer) {
+  const absl::StatusOr<absl::Span<std::byte>> bytes = segment->Slice(buffer.offset, buffer.length);
+  if (!bytes.ok()) return absl::InvalidArgumentError(bytes.status().message());
+  absl::StatusOr<std::unique_ptr<AudioSource>> source =
+      std::holds_alternative<linkw::EncodedFile>(buffer.format)
+          ? OpenAudioMemory(*bytes, segment, "the buffer")
+          : OpenPcm(*bytes, segment, ToEngineFormat(std::get<linkw::PcmFormat>(buffer.format)));
+  if (!source.ok()) return source.status();
+  return JobAudio{.source = *std::move(source), .live = nullptr};
+}
+
+uint64_t Microseconds(int64_t ns) { return static_cast<uint64_t>(std::max<int64_t>(ns, 0) / 1000); }
+
+}  // namespace
+
+void TranscriberState::Start(TranscriberContext context,
+                             std::shared_ptr<const linkw::StateSyncRequest> request) {
+  context_ = std::move(context);
+  request_ = std::move(request);
+  transcribe_ = &std::get<linkw::Transcribe>(request_->call);
+  compat::Send(self_, Transcriber(self_), OpenAudio{});
+}
+
+void TranscriberState::OnOpenAudio() {
+  if (finished_) return;
+  if (const auto* path = std::get_if<linkw::AudioPath>(&transcribe_->audio)) {
+    QueueOrFail(OpenPath(context_.media_root, path->path));
+  } else if (const auto* live = std::get_if<linkw::AudioLive>(&transcribe_->audio)) {
+    OpenLive(*live);
+  }  // else the buffer is on its way
+}
+
+void TranscriberState::OnBufferBound(const BufferBound& bound) {
+  if (finished_) return;
+  if (const auto* buffer = std::get_if<linkw::AudioBuffer>(&transcribe_->audio)) {
+    return QueueOrFail(bound.status.ok() ? OpenSegment(bound.segment, *buffer) : bound.status);
+  }
+  bound_.push_back(bound);
+  PumpLiveAudio();
+}
+
+void TranscriberState::OpenLive(const linkw::AudioLive& live) {
+  absl::StatusOr<std::unique_ptr<LiveAudio>> audio = LiveAudio::Create(ToEngineFormat(live.format));
+  if (!audio.ok()) return FinishUnqueued(audio.status());
+  std::unique_ptr<AudioSource> source = (*audio)->TakeSource();
+  Queue(JobAudio{.source = std::move(source), .live = *std::move(audio)});
+}
+
+void TranscriberState::QueueOrFail(absl::StatusOr<JobAudio> audio) {
+  if (!audio.ok()) return FinishUnqueued(audio.status());
+  Queue(*std::move(audio));
+}
+
+void TranscriberState::Queue(JobAudio audio) {
+  if (context_.token->cancelled()) return FinishUnqueued(CancelStatus());
+  queued_ = true;
+  compat::Send(
+      self_, context_.engine,
+      QueueTranscription{
+          .key = context_.key,
+          .params = {.language = transcribe_->language,
+                     .translate = transcribe_->translate,
+                     .timestamps = transcribe_->timestamps,
+                     .partial_results = transcribe_->stream && transcribe_->partial_results,
+                     .prompt = transcribe_->prompt},
+          .audio = std::make_shared<JobAudio>(std::move(audio)),
+          .token = context_.token,
+          .deadline_ns = context_.deadline_ns,
+          .control_slot = transcribe_->control_slot,
+          .segment_credit = context_.segment_credit,
+          .reply_to = Transcriber(self_),
+      });
+  PumpLiveAudio();
+}
+
+void TranscriberState::OnSegment(const SegmentDecoded& decoded) {
+  if (finished_) return;
+  SendSegment(*decoded.segment, decoded.progress);
+  if (transcript_.bytes() > kMaxAnswerBytes) OnCancel(CancelReason::kTooLong);
+}
+
+void TranscriberState::SendSegment(const TranscribedSegment& segment,
+                                   const TranscriptionProgress& progress) {
+  linkw::TranscribeSegment sent = transcript_.Add(segment, progress);
+  if (!transcribe_->stream) return GrantOne();
+  compat::Send(self_, context_.writer,
+               SendMessage{.correlation = context_.key.seq,
+                           .message = std::make_shared<const linkw::WorkerMessage>(std::move(sent)),
+                           .ack_to = FrameWrittenSink(Transcriber(self_))});
+}
+
+void TranscriberState::OnFrameWritten() { GrantOne(); }
+
+void TranscriberState::GrantOne() {
+  if (finished_) return;
+  compat::Send(self_, context_.engine, GrantSegments{.key = context_.key, .count = 1});
+}
+
+void TranscriberState::OnEnded(const TranscriptionEnded& ended) {
+  // The token may have been set by somebody whose message is still on its way: its reason counts.
+  const bool cancelled = absl::IsCancelled(ended.status) && context_.token->cancelled();
+  Finish(cancelled ? CancelStatus() : ended.status, ended.progress, ended.cost);
+}
+
+void TranscriberState::OnCancel(CancelReason reason) {
+  if (finished_) return;
+  context_.token->Cancel(reason, [this] { return compat::NowNs(self_); });
+  if (!queued_) return FinishUnqueued(CancelStatus());
+  compat::SendUrgent(self_, context_.engine, CancelJob{context_.key});
+}
+
+void TranscriberState::OnLiveAudio(const LiveAudioReceived& received) {
+  if (finished_ || !std::holds_alternative<linkw::AudioLive>(transcribe_->audio)) return;
+  live_audio_.push_back(received);
+  PumpLiveAudio();
+}
+
+void TranscriberState::PumpLiveAudio() {
+  while (queued_ && !finished_ && !live_audio_.empty()) {
+    const std::shared_ptr<const linkw::TranscribeAudio> audio = live_audio_.front().audio;
+    if (const auto* span = std::get_if<linkw::BufferSpan>(&audio->data)) {
+      if (bound_.empty()) return;  // its buffer is on its way
+      const BufferBound bound = std::move(bound_.front());
+      bound_.pop_front();
+      PushFromBuffer(*span, bound);
+    } else {
+      // The message owns the bytes; no copy is made on the way.
+      Push(std::shared_ptr<const std::string>(audio, &std::get<std::string>(audio->data)));
+    }
+  }
+}
+
+// Copies, so that the peer may reuse the buffer for a later chunk.
+void TranscriberState::PushFromBuffer(const linkw::BufferSpan& span, const BufferBound& bound) {
+  const absl::StatusOr<absl::Span<std::byte>> bytes =
+      bound.status.ok() ? bound.segment->Slice(span.offset, span.length) : bound.status;
+  if (!bytes.ok()) return Abandon(bytes.status());
+  Push(std::make_shared<const std::string>(reinterpret_cast<const char*>(bytes->data()),
+                                           bytes->size()));
+}
+
+void TranscriberState::Push(std::shared_ptr<const std::string> pcm) {
+  compat::Send(self_, context_.engine,
+               PushAudio{.key = context_.key,
+                         .pcm = std::move(pcm),
+                         .end_of_stream = live_audio_.front().audio->end_of_stream,
+                         .credit = live_audio_.front().credit});
+  live_audio_.pop_front();
+}
+
+// The audio that the peer announced cannot be had: end the job with `status`.
+void TranscriberState::Abandon(const absl::Status& status) {
+  abandoned_ = status;
+  live_audio_.clear();
+  OnCancel(CancelReason::kRequested);
+}
+
+void TranscriberState::FinishUnqueued(const absl::Status& status) { Finish(status, {}, {}); }
+
+void TranscriberState::Finish(const absl::Status& status, const TranscriptionProgress& progress,
+                              const TranscriptionCost& cost) {
+  if (std::exchange(finished_, true)) return;
+  linkw::TranscribeResult result = transcript_.TakeResult(progress);
+  result.stats.engine_steps = cost.steps;
+  result.stats.engine_us = Microseconds(cost.engine_ns);
+  result.stats.queue_us = Microseconds(cost.queue_ns);
+  result.stats.cancel_to_stop_us = Microseconds(cost.cancel_to_stop_ns);
+  result.stats.steps_after_cancel = cost.steps_after_cancel;
+  linkw::StateSyncResult answer{.status = linkw::FromAbsl(status),
+                                .message = std::string(status.message()),
+                                .reply = std::move(result)};
+  compat::Send(
+      self_, context_.writer,
+      SendMessage{.correlation = context_.key.seq,
+                  .message = std::make_shared<const linkw::WorkerMessage>(std::move(answer)),
+                  .ack_to = {}});
+  compat::Send(self_, context_.dispatcher, RequestFinished{context_.key.seq});
+  self_->quit();
+}
+
+absl::Status TranscriberState::CancelStatus() const {
+  if (!abandoned_.ok()) return abandoned_;
+  switch (context_.token->reason()) {
+    case CancelReason::kDeadline:
+      return linkw::MakeStatus(linkw::Status::kDeadlineExceeded,
+                               "the deadline of the request has passed");
+    case CancelReason::kDraining:
+      return linkw::MakeStatus(linkw::Status::kCancelled, "cancelled: the worker is draining");
+    case CancelReason::kTooLong:
+      return linkw::MakeStatus(linkw::Status::kTooLarge,
+                               "the transcript grew beyond what one answer can hold");
+    default:
+      return linkw::MakeStatus(linkw::Status::kCancelled, "cancelled");
+  }
+}
+
+Transcriber::behavior_type TranscriberBehavior(
+    Transcriber::stateful_pointer<TranscriberState> self, TranscriberContext context,
+    std::shared_ptr<const linkw::StateSyncRequest> request) {
+  self->state.Start(std::move(context), std::move(request));
+  return {
+      [self](const OpenAudio&) { self->state.OnOpenAudio(); },
+      [self](const SegmentDecoded& decoded) { self->state.OnSegment(decoded); },
+      [self](const TranscriptionEnded& ended) { self->state.OnEnded(ended); },
+      [self](const CancelTranscription& cancel) { self->state.OnCancel(cancel.reason); },
+      [self](const LiveAudioReceived& received) { self->state.OnLiveAudio(received); },
+      [self](const BufferBound& bound) { self->state.OnBufferBound(bound); },
+      [self](const FrameWritten&) { self->state.OnFrameWritten(); },
+  };
+}
+
+}  // namespace superfluid

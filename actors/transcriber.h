@@ -1,0 +1,95 @@
+#ifndef SUPERFLUID_ACTORS_TRANSCRIBER_H_
+#define SUPERFLUID_ACTORS_TRANSCRIBER_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "actors/dispatcher_interface.h"
+#include "actors/engine_actor_interface.h"
+#include "actors/ids.h"
+#include "actors/link_writer_interface.h"
+#include "actors/state_ops_interface.h"
+#include "actors/transcriber_interface.h"
+#include "actors/transcript.h"
+#include "engine/cancel_token.h"
+#include "protocol/messages.h"
+
+namespace superfluid {
+
+// Whom a transcriber talks to, and what it may open.
+struct TranscriberContext {
+  RequestKey key;
+  std::shared_ptr<CancelToken> token;
+  Dispatcher dispatcher;
+  LinkWriter writer;
+  EngineActor engine;
+  std::string media_root;        // audio files lie below it
+  uint32_t segment_credit = 16;  // segments decoded and not yet written to the socket
+  int64_t deadline_ns = 0;       // monotonic; 0: none. The Dispatcher cancels when it passes
+};
+
+// One transcription, from its request to its final answer.
+//
+//   opening --QueueTranscription--> queued and running --TranscriptionEnded--> answered, the end
+//      \____________ cannot be opened, or cancelled before that ________________/
+//
+// Exactly one final answer is sent, by this actor, after every segment. Once the job is with the
+// engine the answer waits for the engine's word that it stopped, so that "cancelled" means that the
+// accelerator is free. Credit: the engine pauses the job while `segment_credit` segments wait for a
+// peer that does not read.
+//
+// Pooled; opening a file may block on the disk.
+class TranscriberState {
+ public:
+  static constexpr const char* name = "transcriber";
+
+  explicit TranscriberState(Transcriber::pointer self) : self_(self) {}
+
+  void Start(TranscriberContext context, std::shared_ptr<const linkw::StateSyncRequest> request);
+  void OnOpenAudio();
+  void OnSegment(const SegmentDecoded& decoded);
+  void OnEnded(const TranscriptionEnded& ended);
+  void OnCancel(CancelReason reason);
+  void OnLiveAudio(const LiveAudioReceived& received);
+  void OnBufferBound(const BufferBound& bound);
+  void OnFrameWritten();
+
+ private:
+  void OpenLive(const linkw::AudioLive& live);
+  void QueueOrFail(absl::StatusOr<JobAudio> audio);
+  void Queue(JobAudio audio);
+  void PumpLiveAudio();
+  void PushFromBuffer(const linkw::BufferSpan& span, const BufferBound& bound);
+  void Push(std::shared_ptr<const std::string> pcm);
+  void Abandon(const absl::Status& status);
+  void SendSegment(const TranscribedSegment& segment, const TranscriptionProgress& progress);
+  void GrantOne();
+  void Finish(const absl::Status& status, const TranscriptionProgress& progress,
+              const TranscriptionCost& cost);
+  void FinishUnqueued(const absl::Status& status);
+  absl::Status CancelStatus() const;
+
+  Transcriber::pointer self_;
+  TranscriberContext context_;
+  std::shared_ptr<const linkw::StateSyncRequest> request_;
+  const linkw::Transcribe* transcribe_ = nullptr;  // inside *request_
+  Transcript transcript_;
+  std::deque<LiveAudioReceived> live_audio_;  // not yet passed on, in order
+  std::deque<BufferBound> bound_;             // buffers of live audio, in order
+  absl::Status abandoned_;                    // why the job was abandoned, if it was
+  bool queued_ = false;
+  bool finished_ = false;
+};
+
+// `request` must hold a Transcribe call.
+Transcriber::behavior_type TranscriberBehavior(
+    Transcriber::stateful_pointer<TranscriberState> self, TranscriberContext context,
+    std::shared_ptr<const linkw::StateSyncRequest> request);
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_TRANSCRIBER_H_

@@ -1,0 +1,70 @@
+#ifndef SUPERFLUID_ACTORS_TRANSCRIBER_INTERFACE_H_
+#define SUPERFLUID_ACTORS_TRANSCRIBER_INTERFACE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "actors/caf_compat.h"
+#include "actors/link_writer_interface.h"
+#include "actors/state_ops_interface.h"
+#include "actors/type_ids.h"
+#include "engine/cancel_token.h"
+#include "engine/transcription.h"
+#include "protocol/messages.h"
+
+namespace superfluid {
+
+// Open the audio and queue the job. To itself, first.
+struct OpenAudio {};
+
+// The engine finished a segment, or a newer partial one. From EngineActor, at most as many as the
+// transcriber granted.
+struct SegmentDecoded {
+  std::shared_ptr<const TranscribedSegment> segment;
+  TranscriptionProgress progress;
+};
+
+// What a transcription cost the engine.
+struct TranscriptionCost {
+  uint64_t steps = 0;
+  int64_t engine_ns = 0;
+  int64_t queue_ns = 0;             // from queued to the first step
+  int64_t cancel_to_stop_ns = 0;    // from the cancel to the job's end; 0 if it was not cancelled
+  uint64_t steps_after_cancel = 0;  // steps begun after the token was set: always 0
+};
+
+// The engine is done with the job and takes no further step for it. From EngineActor, exactly once
+// for each QueueTranscription. `status`: OK, or why the job stopped early.
+struct TranscriptionEnded {
+  absl::Status status;
+  TranscriptionProgress progress;
+  TranscriptionCost cost;
+};
+
+// Stop. From Dispatcher; legal at any time, any number of times.
+struct CancelTranscription {
+  CancelReason reason = CancelReason::kRequested;
+};
+
+// The next piece of live audio. From Dispatcher. `credit` is the frame's: the link reads on when it
+// is dropped, that is, when the engine has taken the audio.
+struct LiveAudioReceived {
+  std::shared_ptr<const linkw::TranscribeAudio> audio;
+  std::shared_ptr<const void> credit;
+};
+
+// The buffer of the request, or of the live audio whose turn it is, is the BufferBound of
+// state_ops: the Dispatcher asks StateOps to send it here, once for each message that names a
+// buffer, in order.
+
+// One transcription, from its request to its final answer. See transcriber.h.
+using Transcriber =
+    compat::Handle<caf::result<void>(OpenAudio), caf::result<void>(SegmentDecoded),
+                   caf::result<void>(TranscriptionEnded), caf::result<void>(CancelTranscription),
+                   caf::result<void>(LiveAudioReceived), caf::result<void>(BufferBound),
+                   caf::result<void>(FrameWritten)>;
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_TRANSCRIBER_INTERFACE_H_

@@ -1,0 +1,45 @@
+#ifndef SUPERFLUID_ACTORS_TRANSCRIPT_H_
+#define SUPERFLUID_ACTORS_TRANSCRIPT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/transcription.h"
+#include "protocol/messages.h"
+
+namespace superfluid {
+
+// The final segments of one transcription so far, and the answer that is made of them.
+//
+// Segments are put right where an engine got them wrong: times never run backwards, neither within
+// a segment nor from one to the next, and words lie inside their segment. Threads: one.
+class Transcript {
+ public:
+  // Adds a final segment, or numbers a partial one; returns it in the form in which it is sent.
+  linkw::TranscribeSegment Add(const TranscribedSegment& segment,
+                               const TranscriptionProgress& progress);
+
+  // Everything said so far as one text: the segments, separated by a space where neither has one.
+  const std::string& text() const { return text_; }
+
+  // Bytes that the final answer takes, roughly; the caller bounds it.
+  size_t bytes() const { return bytes_; }
+
+  // The answer's segments and text are moved out: call it once, last.
+  linkw::TranscribeResult TakeResult(const TranscriptionProgress& progress);
+
+ private:
+  void Append(std::string_view text);
+
+  std::vector<linkw::TranscriptSegment> segments_;
+  std::string text_;
+  size_t bytes_ = 0;
+  int64_t last_end_ms_ = 0;
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_TRANSCRIPT_H_

@@ -1,0 +1,149 @@
+// Drains, the worker's own end, and what is refused: a whole worker in virtual time.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/caf_compat.h"
+#include "protocol/status.h"
+#include "tests/actors/worker_fixture.h"
+
+namespace superfluid {
+namespace {
+
+using linkw::Status;
+using DrainTest = WorkerFixture;
+using LimitsTest = WorkerFixture;
+
+TEST_F(DrainTest, DrainFinishesWhatIsOpenAndRefusesWhatIsNew) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t open = SendTranscription(peer, 500);
+  const uint64_t drain = peer.Send(linkw::DrainRequest{});
+  const uint64_t late = peer.Send(LiveRequest());
+  const uint64_t ping = peer.Send(linkw::Ping{});
+  Run();
+  std::vector<uint64_t> finals;
+  for (const Received& received : peer.received()) {
+    if (const auto* answer = std::get_if<linkw::StateSyncResult>(&received.message)) {
+      EXPECT_EQ(answer->status, received.correlation == open ? Status::kOk : Status::kDraining);
+      finals.push_back(received.correlation);
+    } else if (const auto* pong = std::get_if<linkw::Pong>(&received.message)) {
+      EXPECT_EQ(received.correlation, ping);
+      EXPECT_NE(pong->engine_state, linkw::EngineState::kFailed);
+    }
+  }
+  EXPECT_EQ(finals, (std::vector<uint64_t>{late, open}));
+  const Received last = peer.received().back();
+  EXPECT_EQ(last.correlation, drain);
+  const auto drained = std::get<linkw::Drained>(last.message);
+  EXPECT_EQ(drained.finished, 1u);
+  EXPECT_EQ(drained.cancelled, 0u);
+}
+
+TEST_F(DrainTest, DrainCancelsAtItsDeadline) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t open = peer.Send(LiveRequest());  // its audio never comes
+  const uint64_t drain = peer.Send(linkw::DrainRequest{.deadline_ms = 50});
+  Run();
+  EXPECT_TRUE(peer.empty());
+  Advance(absl::Milliseconds(60));
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(open).status, Status::kCancelled);
+  const auto drained = peer.Expect<linkw::Drained>(drain);
+  EXPECT_EQ(drained.finished, 0u);
+  EXPECT_EQ(drained.cancelled, 1u);
+}
+
+TEST_F(DrainTest, ShutDownWaitsForOpenWorkThenCancelsIt) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t open = peer.Send(LiveRequest());
+  Run();
+  compat::SendFromOutside(supervisor_, ShutDown{.patience = absl::Milliseconds(100)});
+  Run();
+  EXPECT_FALSE(exit_.has_value());
+  Advance(absl::Milliseconds(200));
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(open).status, Status::kCancelled);
+  EXPECT_TRUE(peer.Expect<linkw::Error>(0).fatal);
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->first, ExitCode::kOk);
+}
+
+TEST_F(LimitsTest, TooManyTranscriptionsAreAnsweredBusy) {
+  config.limits.max_transcriptions = 3;
+  Start();
+  Peer& peer = ConnectDriver();
+  for (int i = 0; i < 3; ++i) peer.Send(LiveRequest());
+  const uint64_t fourth = peer.Send(LiveRequest());
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(fourth).status, Status::kBusy);
+  EXPECT_TRUE(peer.empty());
+}
+
+TEST_F(LimitsTest, TooMuchUnreadLiveAudioEndsThatRequestOnly) {
+  engine_options.push_back({"max_transcriptions", "1"});
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t running = peer.Send(LiveRequest());
+  const uint64_t waiting = peer.Send(LiveRequest());
+  for (int i = 0; i < 4; ++i) {
+    peer.Send(linkw::TranscribeAudio{.request_seq = waiting, .data = std::string(200'000, 'a')});
+    Run();
+  }
+  for (int i = 0; i < 4; ++i) {
+    peer.Send(linkw::TranscribeAudio{.request_seq = waiting, .data = std::string(200'000, 'a')});
+    Run();
+  }
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(waiting).status, Status::kOutOfMemory);
+  peer.Send(
+      linkw::TranscribeAudio{.request_seq = running, .data = Noise(200), .end_of_stream = true});
+  Run();
+  EXPECT_EQ(TakeAll(peer, running).status, Status::kOk);
+}
+
+TEST_F(LimitsTest, ANonUtf8LanguageIsARequestError) {
+  Start();
+  Peer& peer = ConnectDriver();
+  linkw::StateSyncRequest request = LiveRequest();
+  std::get<linkw::Transcribe>(request.call).language = "\xff\xfe";
+  const uint64_t seq = peer.Send(request);
+  Run();
+  const auto answer = peer.Expect<linkw::StateSyncResult>(seq);
+  EXPECT_EQ(answer.status, Status::kInvalidArgument);
+  EXPECT_NE(answer.message.find("language"), std::string::npos) << answer.message;
+  EXPECT_FALSE(peer.closed());
+}
+
+TEST_F(LimitsTest, AFileOutsideTheMediaRootIsRefused) {
+  config.media_root = "/proc/self/fdinfo";  // some folder that exists
+  Start();
+  Peer& peer = ConnectDriver();
+  linkw::Transcribe transcribe;
+  transcribe.audio = linkw::AudioPath{"/etc/passwd"};
+  const uint64_t seq = peer.Send(linkw::StateSyncRequest{transcribe});
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(seq).status, Status::kPermissionDenied);
+}
+
+TEST_F(LimitsTest, CallsThatTheEngineLacksAreUnsupported) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t embed = peer.Send(linkw::StateSyncRequest{linkw::Embed{.tokens = {1, 2}}});
+  const uint64_t tick = peer.Send(linkw::TickSubmit{});
+  Run();
+  std::set<uint64_t> answered;
+  while (!peer.empty()) {
+    const Received received = peer.Take();
+    answered.insert(received.correlation);
+    if (received.correlation == embed) {
+      EXPECT_EQ(std::get<linkw::StateSyncResult>(received.message).status, Status::kUnsupported);
+    } else {
+      EXPECT_EQ(std::get<linkw::TickResult>(received.message).status, Status::kFailedPrecondition);
+    }
+  }
+  EXPECT_EQ(answered, (std::set<uint64_t>{embed, tick}));
+}
+
+}  // namespace
+}  // namespace superfluid
