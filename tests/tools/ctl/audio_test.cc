@@ -1,0 +1,253 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "absl/synchronization/notification.h"
+#include "tests/tools/ctl/temp_file.h"
+#include "tools/ctl/file_bytes.h"
+#include "tools/ctl/live_feeder.h"
+#include "tools/ctl/pcm_reader.h"
+
+namespace superfluid::ctl {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr linkw::PcmFormat kRaw = {8000, 1, linkw::SampleFormat::kS16};
+
+OwnedFd OpenFile(const std::string& path) { return OwnedFd(open(path.c_str(), O_RDONLY)); }
+
+absl::StatusOr<PcmReader> OpenBytes(std::string_view bytes, bool always_raw = false) {
+  return PcmReader::Open(OpenFile(WriteTempFile("audio.wav", bytes)), "audio.wav", kRaw,
+                         always_raw);
+}
+
+// Everything up to the end, a few bytes at a time.
+std::string ReadAll(PcmReader& reader) {
+  std::string all;
+  while (true) {
+    absl::StatusOr<std::string> part = reader.Read(7);
+    EXPECT_TRUE(part.ok()) << part.status();
+    if (!part.ok() || part->empty()) return all;
+    all += *part;
+  }
+}
+
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> fds = {};
+    EXPECT_EQ(pipe2(fds.data(), O_CLOEXEC), 0);
+    read_end.Reset(fds[0]);
+    write_end.Reset(fds[1]);
+  }
+  OwnedFd read_end;
+  OwnedFd write_end;
+};
+
+TEST(PcmReaderTest, TakesWhatIsNoWavAsRaw) {
+  absl::StatusOr<PcmReader> reader = OpenBytes("raw samples of some length");
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(reader->format(), kRaw);
+  EXPECT_EQ(reader->bytes_per_second(), 16000u);
+  EXPECT_EQ(ReadAll(*reader), "raw samples of some length");
+}
+
+TEST(PcmReaderTest, TakesAFileThatIsShorterThanAnyHeader) {
+  absl::StatusOr<PcmReader> reader = OpenBytes("abc");
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(ReadAll(*reader), "abc");
+  reader = OpenBytes("");
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(ReadAll(*reader), "");
+}
+
+TEST(PcmReaderTest, ReadsAWavFileToTheEndOfItsSamples) {
+  const std::string wav =
+      MakeWav({.channels = 2, .rate_hz = 44100, .data_length = 8}, "samples!LIST of tags");
+  absl::StatusOr<PcmReader> reader = OpenBytes(wav);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(reader->format(), (linkw::PcmFormat{44100, 2, linkw::SampleFormat::kS16}));
+  EXPECT_EQ(ReadAll(*reader), "samples!");
+}
+
+TEST(PcmReaderTest, ReadsAWavStreamOfUnknownLength) {
+  for (const uint32_t length : {0u, 0xFFFFFFFFu}) {
+    absl::StatusOr<PcmReader> reader =
+        OpenBytes(MakeWav({.kind = 3, .bits = 32, .data_length = length}, "samples"));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    EXPECT_EQ(reader->format().sample_format, linkw::SampleFormat::kF32);
+    EXPECT_EQ(ReadAll(*reader), "samples");
+  }
+}
+
+TEST(PcmReaderTest, SkipsOtherChunksAndTheirPadding) {
+  std::string chunk = "LIST";
+  AppendNumber(&chunk, 3, 4);
+  chunk += "abc";
+  chunk.push_back('\0');
+  absl::StatusOr<PcmReader> reader =
+      OpenBytes(MakeWav({.data_length = 2, .extra_chunk = chunk}, "ok"));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(ReadAll(*reader), "ok");
+}
+
+TEST(PcmReaderTest, SendsAWavFileAsItIsWhenTold) {
+  const std::string wav = MakeWav({.data_length = 2}, "ok");
+  absl::StatusOr<PcmReader> reader = OpenBytes(wav, /*always_raw=*/true);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(ReadAll(*reader), wav);
+}
+
+TEST(PcmReaderTest, RefusesOtherKindsOfSamples) {
+  const absl::StatusOr<PcmReader> reader = OpenBytes(MakeWav({.bits = 8}, "x"));
+  EXPECT_TRUE(absl::IsInvalidArgument(reader.status()));
+  EXPECT_THAT(std::string(reader.status().message()), HasSubstr("8-bit samples"));
+}
+
+TEST(PcmReaderTest, RefusesDamagedHeaders) {
+  const std::string wav = MakeWav({}, "");
+  for (size_t length = 12; length < wav.size(); ++length) {
+    EXPECT_TRUE(absl::IsInvalidArgument(OpenBytes(wav.substr(0, length)).status())) << length;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenBytes(MakeWav({.channels = 0}, "")).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenBytes(MakeWav({.rate_hz = 0}, "")).status()));
+  std::string no_format = wav.substr(0, 12) + wav.substr(36);
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenBytes(no_format).status()));
+  std::string huge_format = wav;
+  huge_format.replace(16, 4, "\xFF\xFF\xFF\x7F");
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenBytes(huge_format).status()));
+}
+
+TEST(PcmReaderTest, ReportsWhatCannotBeRead) {
+  const absl::Status status =
+      PcmReader::Open(OpenFile(testing::TempDir()), "a folder", kRaw).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("a folder"));
+}
+
+TEST(PcmReaderTest, StopsWaitingWhenTold) {
+  Pipe pipe;
+  absl::StatusOr<PcmReader> reader =
+      PcmReader::Open(std::move(pipe.read_end), "pipe", kRaw, /*always_raw=*/true);
+  ASSERT_TRUE(reader.ok());
+  const OwnedFd stop(eventfd(1, EFD_CLOEXEC));
+  EXPECT_TRUE(absl::IsCancelled(reader->Read(10, stop.get()).status()));
+}
+
+TEST(FileBytesTest, ReadsAFileIntoSharedMemory) {
+  const OwnedFd fd = OpenFile(WriteTempFile("bytes", "some bytes"));
+  absl::StatusOr<SharedBytes> bytes = ReadIntoSharedMemory(fd.get(), "bytes");
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_EQ(bytes->length, 10u);
+  EXPECT_EQ(std::memcmp(bytes->segment.data(), "some bytes", 10), 0);
+}
+
+TEST(FileBytesTest, ReadsAPipeOfAnyLength) {
+  Pipe pipe;
+  const std::string text(3'000'000, 'x');
+  std::thread writer([&] {
+    size_t written = 0;
+    while (written < text.size()) {
+      const ssize_t n = write(pipe.write_end.get(), text.data() + written, text.size() - written);
+      ASSERT_GT(n, 0);
+      written += static_cast<size_t>(n);
+    }
+    pipe.write_end.Reset();
+  });
+  absl::StatusOr<SharedBytes> bytes = ReadIntoSharedMemory(pipe.read_end.get(), "pipe");
+  writer.join();
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  ASSERT_EQ(bytes->length, text.size());
+  EXPECT_EQ(std::memcmp(bytes->segment.data(), text.data(), text.size()), 0);
+}
+
+TEST(FileBytesTest, RefusesNothing) {
+  const OwnedFd fd = OpenFile(WriteTempFile("empty", ""));
+  const absl::Status status = ReadIntoSharedMemory(fd.get(), "empty").status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_EQ(status.message(), "empty is empty");
+}
+
+TEST(FileBytesTest, ReportsWhatCannotBeReadOrOpened) {
+  const OwnedFd fd = OpenFile(testing::TempDir());
+  EXPECT_EQ(ReadIntoSharedMemory(fd.get(), "a folder").status().code(),
+            absl::StatusCode::kInternal);
+  const absl::Status missing = OpenInput("/nowhere/at/all", 0).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("/nowhere/at/all"));
+}
+
+// What a feeder pushed, in one string, with a '|' at the end.
+class LiveFeederTest : public testing::Test {
+ protected:
+  PushSamples Collect() {
+    return [this](std::string samples, bool end) {
+      pushed_ += samples;
+      if (end) {
+        pushed_ += '|';
+        done_.Notify();
+      }
+      return absl::OkStatus();
+    };
+  }
+
+  std::string pushed_;
+  absl::Notification done_;
+};
+
+TEST_F(LiveFeederTest, FeedsEverythingThenTheEnd) {
+  absl::StatusOr<PcmReader> reader = OpenBytes("all of the samples");
+  ASSERT_TRUE(reader.ok());
+  LiveFeeder feeder(*reader, /*speed=*/0, Collect(), [](const absl::Status&) { FAIL(); });
+  done_.WaitForNotification();
+  EXPECT_EQ(pushed_, "all of the samples|");
+}
+
+TEST_F(LiveFeederTest, KeepsToItsSpeed) {
+  absl::StatusOr<PcmReader> reader = OpenBytes(std::string(1600, 'x'));  // 0.1 s
+  ASSERT_TRUE(reader.ok());
+  const absl::Time start = absl::Now();
+  LiveFeeder feeder(*reader, /*speed=*/2, Collect(), [](const absl::Status&) { FAIL(); });
+  done_.WaitForNotification();
+  EXPECT_GE(absl::Now() - start, absl::Milliseconds(45));
+}
+
+TEST_F(LiveFeederTest, StopsWhileNothingComes) {
+  Pipe pipe;
+  absl::StatusOr<PcmReader> reader =
+      PcmReader::Open(std::move(pipe.read_end), "pipe", kRaw, /*always_raw=*/true);
+  ASSERT_TRUE(reader.ok());
+  {
+    LiveFeeder feeder(*reader, 0, Collect(), [](const absl::Status&) { FAIL(); });
+  }
+  EXPECT_EQ(pushed_, "");
+}
+
+TEST_F(LiveFeederTest, StopsInsideAPause) {
+  absl::StatusOr<PcmReader> reader = OpenBytes(std::string(16000, 'x'));
+  ASSERT_TRUE(reader.ok());
+  {
+    LiveFeeder feeder(*reader, 0.001, Collect(), [](const absl::Status&) { FAIL(); });
+  }
+  EXPECT_EQ(pushed_, "");
+}
+
+TEST_F(LiveFeederTest, ReportsAReaderThatFails) {
+  absl::StatusOr<PcmReader> reader =
+      PcmReader::Open(OpenFile(testing::TempDir()), "a folder", kRaw, /*always_raw=*/true);
+  ASSERT_TRUE(reader.ok());
+  std::promise<absl::Status> error;
+  LiveFeeder feeder(*reader, 0, Collect(),
+                    [&](const absl::Status& status) { error.set_value(status); });
+  EXPECT_EQ(error.get_future().get().code(), absl::StatusCode::kInternal);
+}
+
+}  // namespace
+}  // namespace superfluid::ctl

@@ -1,0 +1,96 @@
+#include "tools/ctl/worker_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace superfluid::ctl {
+namespace {
+
+using testing::HasSubstr;
+
+linkw::HelloAck SampleHello() {
+  linkw::HelloAck hello;
+  hello.engine_bundle_hash[0] = 0xAB;
+  hello.engine_bundle_hash[31] = 0x01;
+  hello.capabilities_json = R"({"name":"pocketsphinx","version":"5","model":"en-us"})";
+  hello.limits = {.max_frame = 64u << 20,
+                  .op_window = 16,
+                  .ring_specs = {{linkw::kTokenInRing, linkw::RingKind::kTokens, 16400, 64}},
+                  .max_lanes = 0,
+                  .max_transcriptions = 4};
+  return hello;
+}
+
+linkw::Pong SamplePong() {
+  linkw::Pong pong;
+  pong.queue_depth = 2;
+  pong.open_ops = 1;
+  pong.open_transcriptions = 3;
+  pong.mem.allocated_bytes = 85u << 20;
+  pong.engine_busy_us = 1'230'000;
+  pong.engine_state = linkw::EngineState::kBusy;
+  pong.engine_steps = 77;
+  pong.step_age_us = 1200;
+  return pong;
+}
+
+TEST(HashTextTest, HasTwoDigitsAByte) {
+  const std::string text = HashText(SampleHello().engine_bundle_hash);
+  EXPECT_EQ(text.size(), 64u);
+  EXPECT_EQ(text.substr(0, 4), "ab00");
+  EXPECT_EQ(text.substr(62), "01");
+}
+
+TEST(InfoTextTest, SaysWhoTheWorkerIs) {
+  const std::string text = InfoText(SampleHello());
+  EXPECT_THAT(text, HasSubstr("engine          pocketsphinx 5, model en-us\n"));
+  EXPECT_THAT(text, HasSubstr("protocol        Link W version 8\n"));
+  EXPECT_THAT(text, HasSubstr("transcriptions  up to 4 at once\n"));
+  EXPECT_THAT(text, HasSubstr("largest frame   64.0 MiB\n"));
+  EXPECT_THAT(text, HasSubstr("rings           1: 64 slots of 16400 bytes\n"));
+  EXPECT_THAT(text, HasSubstr("state spaces    none\n"));
+}
+
+TEST(InfoTextTest, SurvivesCapabilitiesOfAnyKind) {
+  linkw::HelloAck hello = SampleHello();
+  for (const char* capabilities : {"", "[1]", "7", "{\"name\":7}", "{oops"}) {
+    hello.capabilities_json = capabilities;
+    EXPECT_THAT(InfoText(hello), HasSubstr("(does not say its name)"));
+  }
+}
+
+TEST(InfoJsonTest, HasEverything) {
+  const Json json = InfoJson(SampleHello());
+  EXPECT_EQ(json["protocol_version"], 8);
+  EXPECT_EQ(json["capabilities"]["name"], "pocketsphinx");
+  EXPECT_EQ(json["limits"]["max_transcriptions"], 4);
+  EXPECT_EQ(json["limits"]["ring_specs"][0]["kind"], "tokens");
+  EXPECT_EQ(json["state_spaces"].size(), 0u);
+}
+
+TEST(PongTextTest, IsOneLine) {
+  EXPECT_EQ(PongText(SamplePong(), absl::Microseconds(120)),
+            "answer in 120 us: engine busy, 2 queued, 3 transcriptions, 1 ops, 77 steps, current "
+            "step 1.20 ms, busy for 1.23 s so far, memory 85.0 MiB\n");
+}
+
+TEST(PongJsonTest, HasEverything) {
+  const Json json = PongJson(SamplePong(), absl::Microseconds(120));
+  EXPECT_EQ(json["round_trip_ms"], 0.12);
+  EXPECT_EQ(json["engine_state"], "busy");
+  EXPECT_EQ(json["open_transcriptions"], 3);
+  EXPECT_EQ(json["step_age_us"], 1200);
+  EXPECT_EQ(json["mem"]["allocated_bytes"], 85u << 20);
+}
+
+TEST(EngineStateNameTest, NamesEveryStateAndNoOther) {
+  using linkw::EngineState;
+  EXPECT_EQ(EngineStateName(EngineState::kIdle), "idle");
+  EXPECT_EQ(EngineStateName(EngineState::kStalled), "stalled");
+  EXPECT_EQ(EngineStateName(EngineState::kFailed), "failed");
+  EXPECT_EQ(EngineStateName(EngineState::kDraining), "draining");
+  EXPECT_EQ(EngineStateName(static_cast<EngineState>(99)), "unknown");
+}
+
+}  // namespace
+}  // namespace superfluid::ctl

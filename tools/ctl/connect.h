@@ -1,0 +1,21 @@
+#ifndef SUPERFLUID_TOOLS_CTL_CONNECT_H_
+#define SUPERFLUID_TOOLS_CTL_CONNECT_H_
+
+#include <memory>
+#include <variant>
+
+#include "protocol/link_client.h"
+#include "tools/ctl/command.h"
+#include "tools/ctl/failure.h"
+
+namespace superfluid::ctl {
+
+using ConnectResult = std::variant<std::unique_ptr<linkw::LinkClient>, Failure>;
+
+// Connects to the worker that the global options name. An observer may look on while another client
+// drives the worker. Failure: kUsage if no worker is named, else see ConnectFailure.
+ConnectResult Connect(const GlobalOptions& options, linkw::Role role);
+
+}  // namespace superfluid::ctl
+
+#endif  // SUPERFLUID_TOOLS_CTL_CONNECT_H_

@@ -1,0 +1,75 @@
+#include "tools/ctl/live_feeder.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "tools/ctl/monotonic.h"
+
+namespace superfluid::ctl {
+namespace {
+
+constexpr absl::Duration kChunk = absl::Milliseconds(100);
+// Well below what a frame may carry, and enough for any sensible format's chunk.
+constexpr uint64_t kMaxChunkBytes = 32u << 10;
+
+size_t ChunkBytes(const PcmReader& reader) {
+  const auto per_chunk = static_cast<uint64_t>(absl::ToDoubleSeconds(kChunk) *
+                                               static_cast<double>(reader.bytes_per_second()));
+  return std::clamp<uint64_t>(per_chunk, 1, kMaxChunkBytes);
+}
+
+}  // namespace
+
+LiveFeeder::LiveFeeder(PcmReader& reader, double speed, PushSamples push,
+                       std::function<void(const absl::Status&)> on_error)
+    : reader_(reader),
+      speed_(speed),
+      push_(std::move(push)),
+      on_error_(std::move(on_error)),
+      start_(MonotonicNow()),
+      stop_(eventfd(0, EFD_CLOEXEC)),
+      thread_([this] { Feed(); }) {}
+
+LiveFeeder::~LiveFeeder() {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(stop_.get(), &one, sizeof(one));
+  thread_.join();
+}
+
+void LiveFeeder::Feed() {
+  const size_t chunk_bytes = ChunkBytes(reader_);
+  uint64_t sent_bytes = 0;
+  while (true) {
+    absl::StatusOr<std::string> samples = reader_.Read(chunk_bytes, stop_.get());
+    if (!samples.ok()) {
+      if (!absl::IsCancelled(samples.status())) on_error_(samples.status());
+      return;
+    }
+    const bool end = samples->empty();
+    sent_bytes += samples->size();
+    if (!WaitUntilSpoken(sent_bytes)) return;
+    if (!push_(*std::move(samples), end).ok() || end) return;
+  }
+}
+
+// Until the last of `bytes` would have been said. False: the feeder is being destroyed.
+bool LiveFeeder::WaitUntilSpoken(uint64_t bytes) const {
+  absl::Duration wait = absl::ZeroDuration();
+  if (speed_ > 0) {
+    const double seconds =
+        static_cast<double>(bytes) / static_cast<double>(reader_.bytes_per_second()) / speed_;
+    wait = start_ + absl::Seconds(seconds) - MonotonicNow();
+  }
+  pollfd stop = {.fd = stop_.get(), .events = POLLIN, .revents = 0};
+  const int64_t ms = std::clamp<int64_t>(absl::ToInt64Milliseconds(wait), 0, 60'000);
+  return poll(&stop, 1, static_cast<int>(ms)) <= 0;
+}
+
+}  // namespace superfluid::ctl

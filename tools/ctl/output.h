@@ -1,0 +1,53 @@
+#ifndef SUPERFLUID_TOOLS_CTL_OUTPUT_H_
+#define SUPERFLUID_TOOLS_CTL_OUTPUT_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "shm/owned_fd.h"
+
+namespace superfluid::ctl {
+
+// Where text goes. Threads: one at a time.
+class Output {
+ public:
+  virtual ~Output() = default;
+
+  // Writes all of `text` at once: nothing stays in a buffer. Errors: Aborted (whoever read it is
+  // gone; the text says nothing worth printing), Internal (any other; the text says which).
+  virtual absl::Status Write(std::string_view text) = 0;
+
+  // The descriptor behind it, to watch for its reader's end; -1 if there is none.
+  virtual int fd() const { return -1; }
+};
+
+// A descriptor, which stays the caller's. SIGPIPE must be ignored.
+class FdOutput : public Output {
+ public:
+  explicit FdOutput(int fd) : fd_(fd) {}
+  absl::Status Write(std::string_view text) override;
+  int fd() const override { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// A file, made or emptied.
+class FileOutput : public Output {
+ public:
+  // Errors: Internal; the text names the file and the reason.
+  static absl::StatusOr<FileOutput> Create(const std::string& path);
+  absl::Status Write(std::string_view text) override;
+  int fd() const override { return fd_.get(); }
+
+ private:
+  FileOutput(std::string path, OwnedFd fd);
+  std::string path_;
+  OwnedFd fd_;
+};
+
+}  // namespace superfluid::ctl
+
+#endif  // SUPERFLUID_TOOLS_CTL_OUTPUT_H_

@@ -1,0 +1,147 @@
+#include "tools/ctl/stop_watcher.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <utility>
+
+#include "tools/ctl/monotonic.h"
+
+namespace superfluid::ctl {
+namespace {
+
+// What the signal handler sees of the one StopWatcher there is.
+struct SignalState {
+  std::atomic<int> wake_fd{-1};
+  std::atomic<int> first_signal{0};
+  std::atomic<bool> stopping{false};
+  struct sigaction former_int = {};
+  struct sigaction former_term = {};
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+// NOLINTNEXTLINE(*-avoid-non-const-global-variables): a handler has no other way
+SignalState signal_state;
+
+// Async-signal-safe, and so is what the handler calls.
+void Wake(int fd) {
+  const uint64_t one = 1;
+  // An eventfd takes 2^64 - 2 of them.
+  [[maybe_unused]] const ssize_t written = write(fd, &one, sizeof(one));
+}
+
+// Leaves no half of a progress bar behind.
+void QuitNow(int signal_number) {
+  constexpr char kEraseLine[] = "\r\x1b[K";
+  if (isatty(STDERR_FILENO) != 0) {
+    [[maybe_unused]] const ssize_t written =
+        write(STDERR_FILENO, kEraseLine, sizeof(kEraseLine) - 1);
+  }
+  _exit(128 + signal_number);
+}
+
+extern "C" void HandleStopSignal(int signal_number) {
+  const int saved_errno = errno;
+  if (signal_state.stopping.exchange(true)) QuitNow(signal_number);
+  signal_state.first_signal.store(signal_number);
+  Wake(signal_state.wake_fd.load());
+  errno = saved_errno;
+}
+
+void CatchSignals(int wake_fd) {
+  signal_state.wake_fd.store(wake_fd);
+  signal_state.first_signal.store(0);
+  signal_state.stopping.store(false);
+  struct sigaction action = {};
+  action.sa_handler = HandleStopSignal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &signal_state.former_int);
+  sigaction(SIGTERM, &action, &signal_state.former_term);
+}
+
+void ReleaseSignals() {
+  sigaction(SIGINT, &signal_state.former_int, nullptr);
+  sigaction(SIGTERM, &signal_state.former_term, nullptr);
+}
+
+StopReason ReasonOfSignal(int signal_number) {
+  return signal_number == SIGTERM ? StopReason::kTerminate : StopReason::kInterrupt;
+}
+
+// For poll: rounded up, so that it does not wake just before the time.
+int PollTimeout(absl::Duration left) {
+  constexpr int64_t kLongest = 1 << 30;
+  const int64_t ms = absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1)));
+  return static_cast<int>(std::clamp<int64_t>(ms, 0, kLongest));
+}
+
+}  // namespace
+
+StopWatcher::StopWatcher(Options options, std::function<void(StopReason)> on_stop)
+    : options_(options), on_stop_(std::move(on_stop)), wake_(eventfd(0, EFD_CLOEXEC)) {
+  CatchSignals(wake_.get());
+  thread_ = std::thread([this] { Watch(); });
+}
+
+StopWatcher::~StopWatcher() {
+  ReleaseSignals();
+  Wake(wake_.get());
+  thread_.join();
+}
+
+void StopWatcher::Stop(StopReason reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (reason_ != StopReason::kNone) return;
+    reason_ = reason;
+    stopped_at_ = MonotonicNow();
+  }
+  signal_state.stopping.store(true);
+  on_stop_(reason);
+}
+
+StopReason StopWatcher::reason() const {
+  const std::lock_guard lock(mutex_);
+  return reason_;
+}
+
+std::optional<absl::Duration> StopWatcher::since_stop() const {
+  const std::lock_guard lock(mutex_);
+  if (reason_ == StopReason::kNone) return std::nullopt;
+  return MonotonicNow() - stopped_at_;
+}
+
+void StopWatcher::Watch() {
+  if (const StopReason reason = WaitForReason(); reason != StopReason::kNone) Stop(reason);
+}
+
+// kNone: the watcher is being destroyed.
+StopReason StopWatcher::WaitForReason() {
+  const absl::Duration due =
+      options_.after.has_value() ? MonotonicNow() + *options_.after : absl::InfiniteDuration();
+  // Asking for no event, poll still reports that the other end is gone.
+  std::array<pollfd, 2> fds = {pollfd{.fd = wake_.get(), .events = POLLIN, .revents = 0},
+                               pollfd{.fd = options_.output_fd, .events = 0, .revents = 0}};
+  while (true) {
+    const absl::Duration left = due - MonotonicNow();
+    if (left <= absl::ZeroDuration()) return StopReason::kTimer;
+    const int timeout = options_.after.has_value() ? PollTimeout(left) : -1;
+    if (poll(fds.data(), fds.size(), timeout) < 0) continue;  // EINTR
+    if (fds[0].revents != 0) {
+      const int signal_number = signal_state.first_signal.load();
+      return signal_number == 0 ? StopReason::kNone : ReasonOfSignal(signal_number);
+    }
+    if ((fds[1].revents & (POLLERR | POLLHUP)) != 0) return StopReason::kOutputClosed;
+    if (fds[1].revents != 0) fds[1].fd = -1;  // no descriptor at all
+  }
+}
+
+}  // namespace superfluid::ctl

@@ -1,0 +1,128 @@
+#include "tools/ctl/transcribe_command.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tools/ctl/audio_input.h"
+#include "tools/ctl/connect.h"
+#include "tools/ctl/monotonic.h"
+#include "tools/ctl/transcribe_options.h"
+#include "tools/ctl/transcribe_report.h"
+#include "tools/ctl/transcription_loop.h"
+
+namespace superfluid::ctl {
+namespace {
+
+// One run of the command. The steps are in the order in which they are called.
+class TranscribeRun {
+ public:
+  TranscribeRun(const TranscribeOptions& options, const CommandContext& context)
+      : options_(options), context_(context), out_(context.console.out) {}
+
+  ExitCode Run() {
+    if (std::optional<Failure> failure = OpenFiles()) return context_.Fail(*failure);
+    ConnectResult connected = Connect(context_.global, linkw::Role::kDriver);
+    if (const auto* failure = std::get_if<Failure>(&connected)) return context_.Fail(*failure);
+    auto client = std::move(std::get<std::unique_ptr<linkw::LinkClient>>(connected));
+    const absl::Duration started_at = MonotonicNow();
+    if (absl::Status status = Send(*client); !status.ok()) {
+      return context_.Fail(CallFailure(options_.file, status));
+    }
+    return PrintToTheEnd(started_at);
+  }
+
+ private:
+  std::optional<Failure> OpenFiles() {
+    absl::StatusOr<AudioInput> audio = AudioInput::Open(options_, context_.console.in_fd);
+    if (!audio.ok()) return LocalFailure(audio.status());
+    audio_.emplace(*std::move(audio));
+    if (options_.output.empty()) return std::nullopt;
+    absl::StatusOr<FileOutput> file = FileOutput::Create(options_.output);
+    if (!file.ok()) return LocalFailure(file.status());
+    out_file_.emplace(*std::move(file));
+    out_ = &*out_file_;
+    return std::nullopt;
+  }
+
+  absl::Status Send(linkw::LinkClient& client) {
+    absl::StatusOr<linkw::AudioSourceSpec> audio = audio_->Offer(client);
+    if (!audio.ok()) return audio.status();
+    absl::StatusOr<std::unique_ptr<linkw::TranscriptionStream>> stream =
+        client.Transcribe(MakeRequest(options_, *std::move(audio)));
+    if (!stream.ok()) return stream.status();
+    stream_ = *std::move(stream);
+    return absl::OkStatus();
+  }
+
+  LoopOptions MakeLoopOptions(absl::Duration started_at) const {
+    LoopOptions loop = {.file = options_.file, .started_at = started_at};
+    if (options_.cancel_after_ms.has_value()) {
+      loop.cancel_after = absl::Milliseconds(*options_.cancel_after_ms);
+    }
+    if (options_.deadline_ms > 0) loop.deadline = absl::Milliseconds(options_.deadline_ms);
+    loop.patience = context_.global.timeout;
+    loop.output_fd = out_->fd();
+    // A microphone sets the pace itself.
+    loop.live_speed = options_.file == "-" ? 0 : options_.speed;
+    return loop;
+  }
+
+  ExitCode PrintToTheEnd(absl::Duration started_at) {
+    TranscriptPrinter printer(MakeFormat(options_), out_,
+                              options_.quiet ? nullptr : context_.console.terminal,
+                              {.partials_in_bar = KindOf(options_) == TranscriptKind::kHuman});
+    TranscriptionLoop loop(MakeLoopOptions(started_at), *stream_, printer, audio_->live());
+    TranscriptionOutcome outcome = loop.Run();
+    if (outcome.status == linkw::Status::kUnknownHandle) ExplainLostAudio(outcome);
+    if (loop.stop_reason() != StopReason::kOutputClosed) loop.NoteWrite(printer.OnEnd(outcome));
+    printer.ClearProgress();
+    return Close(loop, outcome);
+  }
+
+  // The worker does not know our buffer because it refused it before.
+  void ExplainLostAudio(TranscriptionOutcome& outcome) const {
+    const absl::Status refused = audio_->offer_status();
+    if (refused.ok()) return;
+    outcome.status = linkw::FromAbsl(refused);
+    outcome.message = std::string(refused.message());
+  }
+
+  ExitCode Close(const TranscriptionLoop& loop, const TranscriptionOutcome& outcome) const {
+    const StopReason reason = loop.stop_reason();
+    if (reason == StopReason::kLocalFailure) {
+      return context_.Fail(LocalFailure(loop.local_failure()));
+    }
+    std::string text = ClosingLine(reason, outcome);
+    if (out_file_.has_value() && outcome.status == linkw::Status::kOk) {
+      text += SummaryLine(options_.output, outcome);
+    }
+    if (!text.empty()) context_.console.err->Write(text).IgnoreError();
+    return TranscribeExitCode(reason, outcome.status);
+  }
+
+  const TranscribeOptions& options_;
+  const CommandContext& context_;
+  std::optional<AudioInput> audio_;
+  std::optional<FileOutput> out_file_;
+  Output* out_;
+  std::unique_ptr<linkw::TranscriptionStream> stream_;
+};
+
+}  // namespace
+
+CommandBody DefineTranscribe(CLI::App& app) {
+  auto options = std::make_shared<TranscribeOptions>();
+  AddTranscribeOptions(app, *options);
+  return [options](const CommandContext& context) {
+    if (const absl::Status status = CheckTranscribeOptions(*options); !status.ok()) {
+      return context.Fail(UsageFailure(std::string(status.message())));
+    }
+    return TranscribeRun(*options, context).Run();
+  };
+}
+
+}  // namespace superfluid::ctl

@@ -1,0 +1,196 @@
+#include "tools/ctl/transcribe_options.h"
+
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "tools/ctl/human_format.h"
+#include "tools/ctl/json_format.h"
+#include "tools/ctl/srt_format.h"
+#include "tools/ctl/vtt_format.h"
+
+namespace superfluid::ctl {
+namespace {
+
+constexpr char kAudioGroup[] = "Audio";
+constexpr char kSpeechGroup[] = "Speech";
+constexpr char kOutputGroup[] = "Output";
+constexpr char kControlGroup[] = "Control";
+
+constexpr char kFooter[] =
+    "Examples:\n"
+    "  superfluidctl transcribe talk.flac\n"
+    "  superfluidctl transcribe talk.flac --srt --output talk.srt\n"
+    "  superfluidctl transcribe talk.flac --json | jq -r .text\n"
+    "  superfluidctl transcribe talk.flac --json --stream   # a JSON object a line, as they come\n"
+    "  superfluidctl transcribe talk.flac --inline          # where the worker cannot read the "
+    "file\n"
+    "  superfluidctl transcribe talk.wav --live             # as if it were spoken now\n"
+    "  arecord -f S16_LE -r 16000 -t raw | superfluidctl transcribe - --live --partials\n"
+    "\n"
+    "Ctrl-C cancels: the worker stops, its answer says what it had by then, and how long it took "
+    "to\n"
+    "stop is printed. Ctrl-C once more does not wait for the answer.\n";
+
+void AddAudioOptions(CLI::App& app, TranscribeOptions& options) {
+  app.add_option("FILE", options.file, "A recording; - for standard input")
+      ->required()
+      ->group(kAudioGroup);
+  CLI::Option* send_inline = app.add_flag("--inline", options.send_inline,
+                                          "Send the file's bytes in shared memory, not its path")
+                                 ->group(kAudioGroup);
+  CLI::Option* live = app.add_flag("--live", options.live,
+                                   "Send PCM as it comes: a WAV file in real time, or raw s16 "
+                                   "from standard input")
+                          ->excludes(send_inline)
+                          ->group(kAudioGroup);
+  app.add_option("--speed", options.speed,
+                 "With --live FILE: times real time; 0: as fast as the worker takes it")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->needs(live)
+      ->capture_default_str()
+      ->group(kAudioGroup);
+  app.add_flag("--raw", options.raw, "FILE is raw s16 PCM, sent as it is")->group(kAudioGroup);
+  app.add_option("--rate", options.rate_hz, "Sample rate of raw PCM, in Hz")
+      ->check(CLI::Range(uint32_t{100}, uint32_t{768000}))
+      ->capture_default_str()
+      ->group(kAudioGroup);
+  app.add_option("--channels", options.channels, "Channels of raw PCM")
+      ->check(CLI::Range(uint32_t{1}, uint32_t{32}))
+      ->capture_default_str()
+      ->group(kAudioGroup);
+}
+
+void AddSpeechOptions(CLI::App& app, TranscribeOptions& options) {
+  app.add_option("--language", options.language, "Language spoken, such as en; else the engine's")
+      ->group(kSpeechGroup);
+  app.add_flag("--translate", options.translate, "Translate to English")->group(kSpeechGroup);
+  app.add_option("--prompt", options.prompt, "Text that comes before, to guide the engine")
+      ->group(kSpeechGroup);
+}
+
+void AddOutputOptions(CLI::App& app, TranscribeOptions& options) {
+  CLI::Option* json = app.add_flag("--json", options.json, "JSON, with everything there is");
+  CLI::Option* srt = app.add_flag("--srt", options.srt, "SubRip subtitles")->excludes(json);
+  CLI::Option* vtt =
+      app.add_flag("--vtt", options.vtt, "WebVTT subtitles")->excludes(json)->excludes(srt);
+  CLI::Option* stream =
+      app.add_flag("--stream", options.stream,
+                   "As it is decoded; with --json an object a line (else the default)");
+  CLI::Option* no_stream =
+      app.add_flag("--no-stream", options.no_stream, "All at the end (with --json the default)")
+          ->excludes(stream);
+  CLI::Option* partials =
+      app.add_flag("--partials", options.partials, "Also segments that may still change")
+          ->excludes(no_stream);
+  CLI::Option* words =
+      app.add_flag("--words", options.words, "The words of each segment, with their times");
+  CLI::Option* no_timestamps =
+      app.add_flag("--no-timestamps", options.no_timestamps, "Text without times")->excludes(words);
+  CLI::Option* output =
+      app.add_option("--output", options.output, "Write to this file, not to standard output");
+  CLI::Option* quiet = app.add_flag("--quiet", options.quiet, "No progress bar");
+  for (CLI::Option* option :
+       {json, srt, vtt, stream, no_stream, partials, words, no_timestamps, output, quiet}) {
+    option->group(kOutputGroup);
+  }
+}
+
+void AddControlOptions(CLI::App& app, TranscribeOptions& options) {
+  app.add_option("--deadline", options.deadline_ms, "The worker ends it after this many ms")
+      ->check(CLI::Range(uint32_t{1}, std::numeric_limits<uint32_t>::max()))
+      ->group(kControlGroup);
+  app.add_option("--cancel-after", options.cancel_after_ms, "Cancel after this many ms, as Ctrl-C")
+      ->group(kControlGroup);
+}
+
+bool Streams(const TranscribeOptions& options) {
+  if (options.json) return options.stream;
+  return !options.no_stream;
+}
+
+}  // namespace
+
+void AddTranscribeOptions(CLI::App& app, TranscribeOptions& options) {
+  AddAudioOptions(app, options);
+  AddSpeechOptions(app, options);
+  AddOutputOptions(app, options);
+  AddControlOptions(app, options);
+  app.footer(kFooter);
+}
+
+absl::Status CheckTranscribeOptions(const TranscribeOptions& options) {
+  const bool subtitles = options.srt || options.vtt;
+  if (options.file.empty()) return absl::InvalidArgumentError("FILE is empty");
+  if (subtitles && options.no_timestamps) {
+    return absl::InvalidArgumentError("subtitles need times: --no-timestamps makes none");
+  }
+  if (options.srt && options.words) {
+    return absl::InvalidArgumentError("--srt cannot mark words; --vtt and --json can");
+  }
+  if (options.json && options.partials && !options.stream) {
+    return absl::InvalidArgumentError("with --json, --partials needs --stream");
+  }
+  if (subtitles && options.partials) {
+    return absl::InvalidArgumentError("subtitles cannot change: --partials makes no sense there");
+  }
+  return absl::OkStatus();
+}
+
+TranscriptKind KindOf(const TranscribeOptions& options) {
+  if (options.json) return options.stream ? TranscriptKind::kJsonLines : TranscriptKind::kJson;
+  if (options.srt) return TranscriptKind::kSrt;
+  if (options.vtt) return TranscriptKind::kVtt;
+  return TranscriptKind::kHuman;
+}
+
+AudioRoute RouteOf(const TranscribeOptions& options) {
+  if (options.live) return AudioRoute::kLive;
+  if (options.send_inline || options.raw) return AudioRoute::kInline;
+  return options.file == "-" ? AudioRoute::kLive : AudioRoute::kPath;
+}
+
+linkw::PcmFormat RawFormat(const TranscribeOptions& options) {
+  return {.sample_rate_hz = options.rate_hz,
+          .channels = options.channels,
+          .sample_format = linkw::SampleFormat::kS16};
+}
+
+std::string PathForWorker(const std::string& file) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(file, error);
+  return error ? file : path.string();
+}
+
+linkw::Transcribe MakeRequest(const TranscribeOptions& options, linkw::AudioSourceSpec audio) {
+  linkw::Transcribe request;
+  request.audio = std::move(audio);
+  request.language = options.language;
+  request.translate = options.translate;
+  request.timestamps = !options.no_timestamps;
+  request.prompt = options.prompt;
+  request.stream = Streams(options);
+  request.partial_results = options.partials;
+  request.deadline_ms = options.deadline_ms;
+  return request;
+}
+
+std::unique_ptr<TranscriptFormat> MakeFormat(const TranscribeOptions& options) {
+  switch (KindOf(options)) {
+    case TranscriptKind::kJson:
+      return std::make_unique<JsonFormat>();
+    case TranscriptKind::kJsonLines:
+      return std::make_unique<JsonLinesFormat>();
+    case TranscriptKind::kSrt:
+      return std::make_unique<SrtFormat>();
+    case TranscriptKind::kVtt:
+      return std::make_unique<VttFormat>(options.words);
+    case TranscriptKind::kHuman:
+      break;
+  }
+  return std::make_unique<HumanFormat>(
+      HumanFormat::Options{.timestamps = !options.no_timestamps, .words = options.words});
+}
+
+}  // namespace superfluid::ctl

@@ -1,0 +1,68 @@
+#include "tools/ctl/transcribe_report.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/ctl/failure.h"
+#include "tools/ctl/human_format.h"
+#include "tools/ctl/plain_text.h"
+#include "tools/ctl/unit_text.h"
+
+namespace superfluid::ctl {
+namespace {
+
+bool StoppedByUser(StopReason reason) {
+  return reason == StopReason::kInterrupt || reason == StopReason::kTerminate ||
+         reason == StopReason::kTimer;
+}
+
+std::string CancelledLine(const TranscriptionOutcome& outcome) {
+  const linkw::TranscribeStats& stats = outcome.result.stats;
+  return absl::StrFormat(
+      "cancelled: the worker stopped in %s (%s by its own clock, %d engine steps after the "
+      "cancel)\n",
+      DurationText(outcome.figures.cancel.value_or(absl::ZeroDuration())),
+      DurationText(absl::Microseconds(stats.cancel_to_stop_us)), stats.steps_after_cancel);
+}
+
+}  // namespace
+
+ExitCode TranscribeExitCode(StopReason reason, linkw::Status status) {
+  switch (reason) {
+    case StopReason::kInterrupt:
+      return ExitCode::kInterrupted;
+    case StopReason::kTerminate:
+      return ExitCode::kTerminated;
+    case StopReason::kOutputClosed:
+      return ExitCode::kOutputClosed;
+    case StopReason::kLocalFailure:
+      return ExitCode::kFailed;
+    case StopReason::kTimer:
+      if (status == linkw::Status::kCancelled) return ExitCode::kCancelled;
+      break;
+    case StopReason::kNone:
+      break;
+  }
+  return RequestFailure("", status, "").code;
+}
+
+std::string ClosingLine(StopReason reason, const TranscriptionOutcome& outcome) {
+  if (reason == StopReason::kOutputClosed || reason == StopReason::kLocalFailure) return "";
+  if (StoppedByUser(reason) && outcome.status == linkw::Status::kCancelled) {
+    return CancelledLine(outcome);
+  }
+  if (StoppedByUser(reason) && outcome.status == linkw::Status::kOk) {
+    return "not cancelled: the worker had finished before the cancel reached it\n";
+  }
+  if (outcome.status == linkw::Status::kOk) return "";
+  return FailureLine(RequestFailure(outcome.file, outcome.status, outcome.message));
+}
+
+std::string SummaryLine(const std::string& path, const TranscriptionOutcome& outcome) {
+  const std::string factor = RealTimeFactorText(outcome);
+  return absl::StrCat(OneLine(path), ": ", outcome.result.segments.size(), " segments from ",
+                      TimestampText(outcome.result.duration_ms), " of audio in ",
+                      DurationText(outcome.figures.elapsed), factor.empty() ? "" : ", ", factor,
+                      "\n");
+}
+
+}  // namespace superfluid::ctl

@@ -1,0 +1,58 @@
+#ifndef SUPERFLUID_TOOLS_CTL_TRANSCRIPT_PRINTER_H_
+#define SUPERFLUID_TOOLS_CTL_TRANSCRIPT_PRINTER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "protocol/messages.h"
+#include "tools/ctl/output.h"
+#include "tools/ctl/progress_line.h"
+#include "tools/ctl/transcript_format.h"
+
+namespace superfluid::ctl {
+
+// Writes a transcription down as it comes, with a progress bar below it. Every method that writes
+// returns Output's errors. All times count from the request. Threads: one.
+class TranscriptPrinter {
+ public:
+  struct Options {
+    // Partial segments are shown in the progress bar, if there is one, and not written.
+    bool partials_in_bar = false;
+  };
+
+  // `out` and `terminal` (null: no progress bar) must outlive it.
+  TranscriptPrinter(std::unique_ptr<TranscriptFormat> format, Output* out, Output* terminal,
+                    Options options);
+
+  absl::Status Begin();
+  absl::Status OnSegment(const linkw::TranscribeSegment& segment, absl::Duration since_start);
+  // Nothing came for a while.
+  void OnIdle(absl::Duration since_start);
+  // The final answer; segments that only it has are written first.
+  absl::Status OnEnd(const TranscriptionOutcome& outcome);
+  // Removes the progress bar.
+  void ClearProgress() { line_.Clear(); }
+
+  // The final segments that came so far as a result, for a transcription without a final answer.
+  linkw::TranscribeResult ResultSoFar() const;
+  std::optional<absl::Duration> first_segment() const { return first_segment_; }
+
+ private:
+  absl::Status Write(const std::string& text);
+
+  std::unique_ptr<TranscriptFormat> format_;
+  Output* out_;
+  Options options_;
+  ProgressLine line_;
+  Progress progress_;
+  std::vector<linkw::TranscriptSegment> segments_;  // final ones
+  std::optional<absl::Duration> first_segment_;
+};
+
+}  // namespace superfluid::ctl
+
+#endif  // SUPERFLUID_TOOLS_CTL_TRANSCRIPT_PRINTER_H_

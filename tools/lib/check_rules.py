@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Checks the project's own rules that no compiler knows.
+
+usage: check_rules.py ROOT
+
+Prints one line a finding; exits with 1 if there is any.
+"""
+
+import pathlib
+import re
+import sys
+
+FOLDERS = ("actors", "engine", "protocol", "shm", "tests", "tools")
+SOURCES = (".c", ".cc", ".cu", ".h")
+MAX_LINES = 400
+
+# (what is wrong, where it is looked for, where it is allowed, what it looks like). Where: a file's path
+# from the root, as a pattern.
+RULES = [
+    ("a default capture by copy; name what is captured", r"\.(cc|h)$", r"^$", r"\[=[\],]"),
+    ("an infinite wait", r"\.(cc|h)$", r"^tests/", r"caf::infinite|infinite_timeout"),
+    ("a test that is switched off or may skip", r"^tests/", r"^$", r"\bDISABLED_\w|\bGTEST_SKIP\b"),
+    ("a sleep in a test; wait for an event, or use a virtual clock", r"^tests/.*\.(cc|h)$", r"^$",
+     r"sleep_for|SleepFor|\busleep\(|\bnanosleep\(|[^_\w]sleep\("),
+    ("something left for later", r"\.(c|cc|h|proto)$", r"^$", r"\b(TODO|FIXME|XXX)\b"),
+    ("Protobuf types beyond protocol/", r"\.(cc|h)$", r"^(protocol|tests/protocol|tests/fuzz)/",
+     r"\.pb\.h"),
+    ("CAF beyond actors/ and the programs that compose", r"\.(cc|h)$",
+     r"^(actors|tests/(actors|simulation)|tools/worker)/", r"#include\s+[<\"]caf/"),
+    ("a web address", r".", r"^LICENSE$", r"\bhttps?://"),
+    ("a path of one machine", r".", r"^$", r"(?<![\w.])/(work/|root/|home/[a-z])"),
+]
+
+
+def read(path):
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""  # data
+
+
+def our_files(root):
+    """Every text file, but for this list of rules."""
+    found = [path for path in root.iterdir() if path.is_file() and not path.is_symlink()]
+    for folder in FOLDERS + (".ci",):
+        found += [path for path in (root / folder).rglob("*") if path.is_file()]
+    return sorted(path for path in found
+                  if path.name not in ("check_rules.py", ".bazelrc.user", "compile_commands.json")
+                  and "__pycache__" not in path.parts)
+
+
+def findings(root, path):
+    name, text = path.relative_to(root).as_posix(), read(path)
+    lines = text.splitlines()
+    if path.suffix in SOURCES and len(lines) > MAX_LINES:
+        yield f"{name}: {len(lines)} lines; at most {MAX_LINES}"
+    for what, where, allowed, pattern in RULES:
+        if not re.search(where, name) or re.search(allowed, name):
+            continue
+        for number, line in enumerate(lines, 1):
+            if re.search(pattern, line):
+                yield f"{name}:{number}: {what}: {line.strip()[:80]}"
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        sys.exit(__doc__)
+    root = pathlib.Path(arguments[0]).resolve()
+    found = [finding for path in our_files(root) for finding in findings(root, path)]
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,173 @@
+#include "tools/worker/worker_options.h"
+
+#include <cstdint>
+#include <map>
+#include <sstream>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "protocol/version.h"
+#include "tools/version.h"
+
+namespace superfluid {
+namespace {
+
+constexpr const char* kFooter = R"(
+The worker hosts one engine and serves one daemon (the driver) over Link W; any number of observers
+may look at it meanwhile. Give it sockets in one of two ways:
+  --listen PATH                  it creates the socket (mode 0600) and serves one driver after another
+  --frames-fd N --fds-fd M       it inherits connected sockets and ends with that link
+
+Examples:
+  superfluid_worker --listen /run/user/1000/sf.sock
+  superfluid_worker --engine sim --engine-option segments=5 --listen /tmp/sim.sock
+  superfluid_worker --listen /tmp/sf.sock --media-root /srv/audio --log-level debug
+
+Signals:
+  SIGTERM   drain: refuse new work, finish what is open for --drain-ms, then exit with 0
+  SIGINT    cancel what is open and exit with 0; a second signal does not wait for it
+
+Exit codes:
+  0   ended as told (a signal, the link of inherited sockets, --on-disconnect exit)
+  1   could not start: socket, descriptor or media root
+  2   the command line is wrong
+  3   the engine or its model could not be loaded
+  70  the engine or a part of the worker failed
+  71  the engine was stuck inside a step for longer than --engine-kill-ms and could not be stopped
+  134 as 71, with a report, a stack of the engine's thread and a core (SIGABRT)
+
+Environment:
+  SUPERFLUID_ENGINE_PATH   folders with engines, separated by colons
+
+Logs go to standard error, one line an event: time, level, then event.name key=value ...)";
+
+// The values as CLI11 fills them in.
+struct Raw {
+  std::vector<std::string> engine_options;
+  int64_t drain_ms = 30'000;
+  int64_t step_ms = 10;
+  int64_t stall_ms = 1'000;
+  int64_t kill_ms = 30'000;
+};
+
+void AddEngineOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
+  app.add_option("--engine", options.engine, "Engine: a bundled one's name, or path/to/plugin.so")
+      ->capture_default_str();
+  app.add_option("--engine-dir", options.engine_dirs,
+                 "Folder to look for named engines in, before the usual ones (repeatable)");
+  app.add_option("--model", options.engine_config.model_path,
+                 "Model file or folder; default: the engine's own");
+  app.add_option("--engine-option", raw.engine_options, "Option k=v for the engine (repeatable)");
+  app.add_option("--device", options.engine_config.device, "Accelerator index")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1023));
+  app.add_option("--threads", options.engine_config.threads,
+                 "Compute threads of the engine; 0: the engine's choice, at most the cores allowed")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096));
+}
+
+void AddLinkOptions(CLI::App& app, WorkerOptions& options) {
+  auto* listen = app.add_option("--listen", options.listen_path, "Path of the socket to create");
+  auto* frames = app.add_option("--frames-fd", options.frames_fd, "Inherited frames socket")
+                     ->check(CLI::NonNegativeNumber)
+                     ->excludes(listen);
+  app.add_option("--fds-fd", options.fds_fd, "Inherited descriptor socket")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(frames)
+      ->excludes(listen);
+  app.add_option("--allow-uid", options.allowed_uids,
+                 "User allowed to connect besides the worker's own (repeatable)");
+  app.add_option("--media-root", options.media_root,
+                 "Folder that audio files named by a daemon must lie in")
+      ->capture_default_str();
+  const std::map<std::string, OnDisconnect> choices = {{"keep-cache", OnDisconnect::kKeepCache},
+                                                       {"reset", OnDisconnect::kReset},
+                                                       {"exit", OnDisconnect::kExit}};
+  app.add_option("--on-disconnect", options.on_disconnect,
+                 "When the driver's link ends: keep-cache (stay warm), reset (drop caches), exit")
+      ->transform(CLI::CheckedTransformer(choices))
+      ->option_text("keep-cache|reset|exit [keep-cache]");
+  app.add_option("--max-transcriptions", options.max_transcriptions,
+                 "Transcriptions open on a link, waiting ones included; more are answered BUSY")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+}
+
+void AddProcessOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
+  app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  app.add_option("--drain-ms", raw.drain_ms, "How long SIGTERM lets open work finish")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 86'400'000));
+  app.add_option("--step-ms", raw.step_ms, "Target length of one engine micro-step")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--engine-stall-ms", raw.stall_ms, "A longer step is reported as a stall")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 86'400'000));
+  app.add_option("--engine-kill-ms", raw.kill_ms, "A longer step ends the process, with a report")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 86'400'000));
+}
+
+// Errors: the text, for the user.
+std::optional<std::string> Finish(const Raw& raw, WorkerOptions& options) {
+  for (const std::string& option : raw.engine_options) {
+    const size_t equals = option.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return absl::StrCat("--engine-option '", option, "' is not of the form key=value");
+    }
+    options.engine_config.options.emplace_back(option.substr(0, equals), option.substr(equals + 1));
+  }
+  if (options.listen_path.empty() && options.frames_fd < 0) {
+    return "no socket given: use --listen PATH, or --frames-fd N with --fds-fd M";
+  }
+  if (options.frames_fd >= 0 && options.frames_fd == options.fds_fd) {
+    return "--frames-fd and --fds-fd must be two descriptors";
+  }
+  if (options.media_root.empty() || options.media_root.front() != '/') {
+    return "--media-root must be an absolute path";
+  }
+  options.drain_patience = absl::Milliseconds(raw.drain_ms);
+  options.step_budget = absl::Milliseconds(raw.step_ms);
+  options.engine_stall = absl::Milliseconds(raw.stall_ms);
+  options.engine_kill = absl::Milliseconds(raw.kill_ms);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string WorkerVersion() {
+  return absl::StrCat("superfluid_worker ", kSuperfluidVersion, " (Link W ", linkw::kProtoVersion,
+                      ")");
+}
+
+std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* const* argv) {
+  WorkerOptions options;
+  Raw raw;
+  CLI::App app("Inference worker: hosts one engine and serves a daemon over Link W.",
+               "superfluid_worker");
+  app.set_version_flag("--version", WorkerVersion());
+  app.footer(kFooter);
+  AddEngineOptions(app, options, raw);
+  AddLinkOptions(app, options);
+  AddProcessOptions(app, options, raw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = app.exit(error, out, err) == 0 ? 0 : 2;
+    return ParseExit{.code = code, .out = out.str(), .err = err.str()};
+  }
+  if (std::optional<std::string> wrong = Finish(raw, options)) {
+    return ParseExit{.code = 2,
+                     .out = {},
+                     .err = absl::StrCat(*wrong, "\nRun with --help for more information.\n")};
+  }
+  return options;
+}
+
+}  // namespace superfluid

@@ -1,0 +1,264 @@
+#include "tools/worker/worker_process.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "actors/caf_compat.h"
+#include "actors/connection_sorter.h"
+#include "actors/engine_progress.h"
+#include "actors/printable.h"
+#include "actors/status_error.h"
+#include "actors/supervisor.h"
+#include "caf/scoped_actor.hpp"
+#include "engine/loader/bundle_hash.h"
+#include "engine/loader/loader.h"
+#include "engine/loader/resolve.h"
+#include "protocol/transport/socket_stream.h"
+#include "protocol/transport/unix_listener.h"
+#include "shm/socket_fd_channel.h"
+#include "spdlog/spdlog.h"
+#include "tools/worker/signals.h"
+#include "tools/worker/stuck_report.h"
+#include "tools/worker/token.h"
+
+namespace superfluid {
+namespace {
+
+constexpr int kExitCannotStart = 1;
+constexpr int kExitEngineNotLoaded = 3;
+constexpr absl::Duration kCancelPatience = absl::Seconds(2);  // SIGINT
+constexpr int kTeardownSeconds = 5;
+
+// The pool serves transcribers (which open files) and state ops (which map memory).
+constexpr size_t kPoolThreads = 2;
+
+int Fail(int code, const char* what, const absl::Status& status) {
+  spdlog::critical("{} error=\"{}\"", what, Printable(status.message()));
+  std::fprintf(stderr, "superfluid_worker: %s\n", std::string(status.message()).c_str());
+  return code;
+}
+
+absl::Status CheckMediaRoot(const std::string& root) {
+  struct stat info {};
+  if (stat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat("--media-root ", root, " is not a folder"));
+  }
+  return absl::OkStatus();
+}
+
+// What the worker listens with or was given; exactly one of the two.
+struct Sockets {
+  std::unique_ptr<UnixListener> listener;
+  std::optional<FramesConnected> inherited;
+};
+
+absl::StatusOr<Sockets> OpenSockets(const WorkerOptions& options) {
+  Sockets sockets;
+  if (!options.listen_path.empty()) {
+    absl::StatusOr<std::unique_ptr<UnixListener>> listener =
+        UnixListener::Listen(options.listen_path);
+    if (!listener.ok()) return listener.status();
+    sockets.listener = *std::move(listener);
+    return sockets;
+  }
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream = MakeSocketStream(OwnedFd(options.frames_fd));
+  if (!stream.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--frames-fd ", options.frames_fd, ": ", stream.status().message()));
+  }
+  FramesConnected inherited{.stream = *std::move(stream)};
+  if (options.fds_fd >= 0) {
+    absl::StatusOr<std::unique_ptr<FdChannel>> channel =
+        MakeSocketFdChannel(OwnedFd(options.fds_fd));
+    if (!channel.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--fds-fd ", options.fds_fd, ": ", channel.status().message()));
+    }
+    inherited.descriptors = *std::move(channel);
+  }
+  sockets.inherited = std::move(inherited);
+  return sockets;
+}
+
+struct EnginePlace {
+  std::string library;
+  linkw::Hash bundle_hash{};
+};
+
+absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
+  std::vector<std::string> dirs = options.engine_dirs;
+  for (std::string& dir : DefaultEngineDirs()) dirs.push_back(std::move(dir));
+  absl::StatusOr<std::string> library = ResolveEngine(options.engine, dirs);
+  if (!library.ok()) return library.status();
+  absl::StatusOr<linkw::Hash> hash =
+      EngineBundleHash(*library, options.engine_config.model_path, options.engine_config.options);
+  if (!hash.ok()) return hash.status();
+  return EnginePlace{.library = *std::move(library), .bundle_hash = *hash};
+}
+
+// What the threads of the process tell main.
+struct Outcome {
+  std::atomic<bool> exited{false};
+  ExitCode code = ExitCode::kOk;
+  std::string reason;
+};
+
+void LogOfEngine(EngineLogLevel level, absl::string_view line) {
+  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
+                                                   spdlog::level::warn, spdlog::level::err};
+  spdlog::log(kLevels[static_cast<int>(level)], "engine.says text=\"{}\"", Printable(line));
+}
+
+WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
+                        SignalWaiter& signals, Outcome& outcome) {
+  WorkerConfig config;
+  config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
+    NoteEngineThread();
+    engine_config.log = LogOfEngine;
+    return LoadEngine(library, engine_config);
+  };
+  config.engine_bundle_hash = engine.bundle_hash;
+  config.media_root = options.media_root;
+  config.limits.max_transcriptions = options.max_transcriptions;
+  // Inherited sockets are the only ones there will ever be.
+  config.on_disconnect = options.listen_path.empty() ? OnDisconnect::kExit : options.on_disconnect;
+  config.step_budget = options.step_budget;
+  config.engine_stall = options.engine_stall;
+  config.engine_kill = options.engine_kill;
+  config.make_token = MakeLinkToken;
+  config.on_exit = [&signals, &outcome](ExitCode code, std::string reason) {
+    outcome.code = code;
+    outcome.reason = std::move(reason);
+    outcome.exited.store(true, std::memory_order_release);
+    signals.Wake();
+  };
+  config.on_engine_stuck = [](absl::Duration age) { ReportStuckEngineAndAbort(age); };
+  return config;
+}
+
+absl::Status StartAndWait(caf::actor_system& system, const Supervisor& supervisor) {
+  caf::scoped_actor self(system);
+  absl::Status status;
+  compat::Request(self.ptr(), supervisor, absl::Hours(1), StartWorker{})
+      .receive([](const WorkerStarted&) {},
+               [&status](const caf::error& error) { status = ToStatus(error); });
+  return status;
+}
+
+ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor) {
+  ConnectionSorter::Callbacks callbacks;
+  callbacks.on_frames = [supervisor](OwnedFd socket) {
+    absl::StatusOr<std::unique_ptr<ByteStream>> stream = MakeSocketStream(std::move(socket));
+    if (stream.ok()) {
+      compat::SendFromOutside(supervisor, FramesConnected{.stream = *std::move(stream)});
+    }
+  };
+  callbacks.on_descriptors = [supervisor](const linkw::LinkToken& token, OwnedFd socket) {
+    absl::StatusOr<std::unique_ptr<FdChannel>> channel = MakeSocketFdChannel(std::move(socket));
+    if (channel.ok()) {
+      compat::SendFromOutside(supervisor,
+                              DescriptorsConnected{.token = token, .channel = *std::move(channel)});
+    }
+  };
+  return callbacks;
+}
+
+// Turns signals into orders until the worker has ended. Each further signal is more impatient.
+void WaitForEnd(SignalWaiter& signals, const Supervisor& supervisor, const Outcome& outcome,
+                absl::Duration drain_patience) {
+  int count = 0;
+  while (!outcome.exited.load(std::memory_order_acquire)) {
+    const std::optional<int> signal = signals.Wait();
+    if (!signal) continue;
+    ++count;
+    if (count > 2) std::_Exit(128 + *signal);
+    const bool gentle = *signal == SIGTERM && count == 1;
+    spdlog::info("signal.received signal={} action={}", *signal, gentle ? "drain" : "cancel");
+    compat::SendFromOutside(
+        supervisor,
+        ShutDown{.cancel_open = !gentle,
+                 .patience = gentle ? drain_patience
+                                    : (count == 1 ? kCancelPatience : absl::ZeroDuration())});
+  }
+}
+
+// Actors that hang (an engine that does not return) must not keep the process: it ends anyway.
+void LeaveSoon(int code) {
+  std::thread([code] {
+    std::this_thread::sleep_for(std::chrono::seconds(kTeardownSeconds));
+    std::_Exit(code);
+  }).detach();
+}
+
+}  // namespace
+
+int RunWorker(const WorkerOptions& options) {
+  absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
+  if (!signals.ok()) return Fail(kExitCannotStart, "worker.cannot_start", signals.status());
+  if (absl::Status root = CheckMediaRoot(options.media_root); !root.ok()) {
+    return Fail(kExitCannotStart, "worker.cannot_start", root);
+  }
+  absl::StatusOr<Sockets> sockets = OpenSockets(options);
+  if (!sockets.ok()) return Fail(kExitCannotStart, "worker.cannot_start", sockets.status());
+  const absl::StatusOr<EnginePlace> engine = FindEngine(options);
+  if (!engine.ok()) return Fail(kExitEngineNotLoaded, "engine.not_found", engine.status());
+
+  caf::actor_system_config caf_config;
+  compat::UseSharingScheduler(caf_config, kPoolThreads);
+  caf::actor_system system(caf_config);
+  Outcome outcome;
+  auto progress = std::make_shared<EngineProgress>();
+  Supervisor supervisor = compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
+                                        MakeConfig(options, *engine, *signals, outcome), progress);
+  spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
+  if (absl::Status started = StartAndWait(system, supervisor); !started.ok()) {
+    const int code = Fail(kExitEngineNotLoaded, "engine.not_loaded", started);
+    caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
+    LeaveSoon(code);
+    return code;
+  }
+  std::thread listening;
+  if (sockets->listener != nullptr) {
+    ConnectionSorter::Options sorter_options;
+    sorter_options.allowed_uids = options.allowed_uids;
+    sorter_options.allowed_uids.push_back(geteuid());
+    listening = std::thread([&listener = *sockets->listener, sorter_options,
+                             callbacks = SorterCallbacks(supervisor)]() mutable {
+      ConnectionSorter(listener, std::move(sorter_options), std::move(callbacks)).Run();
+    });
+    spdlog::info("worker.ready listen=\"{}\" pid={}", Printable(options.listen_path), getpid());
+  } else {
+    compat::SendFromOutside(supervisor, *std::exchange(sockets->inherited, std::nullopt));
+    spdlog::info("worker.ready frames_fd={} fds_fd={} pid={}", options.frames_fd, options.fds_fd,
+                 getpid());
+  }
+  WaitForEnd(*signals, supervisor, outcome, options.drain_patience);
+  supervisor = nullptr;
+  if (listening.joinable()) {
+    sockets->listener->Shutdown();
+    listening.join();
+    sockets->listener.reset();
+  }
+  const int code = static_cast<int>(outcome.code);
+  spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason));
+  LeaveSoon(code);
+  if (outcome.code != ExitCode::kOk) std::_Exit(code);
+  return code;
+}
+
+}  // namespace superfluid
