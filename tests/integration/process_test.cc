@@ -1,0 +1,193 @@
+// The worker as a process: signals, exit codes, sockets, the life of its links.
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+#include "protocol/status.h"
+#include "tests/integration/worker_process.h"
+
+namespace superfluid {
+namespace {
+
+using linkw::Status;
+
+std::vector<std::string> Sim(std::vector<std::string> options = {}) {
+  std::vector<std::string> arguments = {"--engine", "sim"};
+  for (std::string& option : options) {
+    arguments.push_back("--engine-option");
+    arguments.push_back(std::move(option));
+  }
+  return arguments;
+}
+
+linkw::Transcribe LiveRequest() {
+  linkw::Transcribe request;
+  request.audio = linkw::AudioLive{
+      {.sample_rate_hz = 16000, .channels = 1, .sample_format = linkw::SampleFormat::kS16}};
+  request.stream = true;
+  return request;
+}
+
+// A second of something that is not silence.
+std::string OneSecond() {
+  std::string pcm(32000, '\0');
+  for (size_t i = 0; i < pcm.size(); ++i) pcm[i] = static_cast<char>(i * 31 % 97);
+  return pcm;
+}
+
+TEST(ProcessTest, TheSocketIsPrivateAndGoneAfterSigterm) {
+  WorkerProcess worker(Sim());
+  auto client = worker.Connect();
+  ASSERT_NE(client, nullptr);
+  struct stat info {};
+  ASSERT_EQ(stat(worker.socket().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  worker.Signal(SIGTERM);
+  EXPECT_EQ(worker.Wait(), 0);
+  EXPECT_FALSE(std::filesystem::exists(worker.socket()));
+  EXPECT_FALSE(client->Ping().ok());
+  EXPECT_NE(client->link_status().message().find("shutting down"), std::string::npos)
+      << client->link_status();
+}
+
+TEST(ProcessTest, SigtermLetsOpenWorkFinish) {
+  WorkerProcess worker(Sim({"segment_ms=100", "steps_per_segment=10", "step_us=5000"}));
+  auto client = worker.Connect();
+  ASSERT_NE(client, nullptr);
+  auto stream = *client->Transcribe(LiveRequest());
+  ASSERT_TRUE(stream->PushAudio(OneSecond(), true).ok());
+  ASSERT_TRUE(stream->Next(absl::Now() + absl::Seconds(30)).ok());  // it runs
+  worker.Signal(SIGTERM);
+  const auto answer = stream->Finish(absl::Now() + absl::Seconds(30));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->status, Status::kOk);
+  EXPECT_EQ(std::get<linkw::TranscribeResult>(answer->reply).segments.size(), 10u);
+  EXPECT_EQ(worker.Wait(), 0);
+}
+
+TEST(ProcessTest, SigintCancelsOpenWork) {
+  WorkerProcess worker(Sim({"step_us=5000"}));
+  auto client = worker.Connect();
+  ASSERT_NE(client, nullptr);
+  auto stream = *client->Transcribe(LiveRequest());  // its audio never ends
+  ASSERT_TRUE(client->Ping().ok());
+  worker.Signal(SIGINT);
+  const auto answer = stream->Finish(absl::Now() + absl::Seconds(30));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->status, Status::kCancelled);
+  EXPECT_EQ(worker.Wait(), 0);
+}
+
+TEST(ProcessTest, APingIsAnsweredWhileTheEngineIsInsideAStep) {
+  WorkerProcess worker(Sim({"segment_ms=1000", "steps_per_segment=1", "step_us=3000000"}));
+  auto client = worker.Connect();
+  ASSERT_NE(client, nullptr);
+  auto stream = *client->Transcribe(LiveRequest());
+  ASSERT_TRUE(stream->PushAudio(OneSecond(), true).ok());
+  // Wait for the step to begin; it takes three seconds.
+  linkw::Pong pong;
+  while (pong.step_age_us == 0) {
+    const absl::StatusOr<linkw::Pong> answer = client->Ping();
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    pong = *answer;
+  }
+  const absl::StatusOr<linkw::Pong> again = client->Ping();
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->engine_steps, pong.engine_steps) << "the step ended before the second answer";
+  EXPECT_GT(again->step_age_us, pong.step_age_us);
+  EXPECT_EQ(again->engine_state, linkw::EngineState::kBusy);
+}
+
+TEST(ProcessTest, AStuckEngineEndsTheProcessWithAReport) {
+  std::vector<std::string> arguments = Sim({"stuck_at_step=2", "stuck_ms=60000"});
+  arguments.insert(arguments.end(), {"--engine-stall-ms", "200", "--engine-kill-ms", "700"});
+  WorkerProcess worker(arguments);
+  auto client = worker.Connect();
+  ASSERT_NE(client, nullptr);
+  auto stream = *client->Transcribe(LiveRequest());
+  ASSERT_TRUE(stream->PushAudio(OneSecond(), true).ok());
+  bool stalled = false;
+  while (true) {
+    const absl::StatusOr<linkw::Pong> pong = client->Ping();
+    if (!pong.ok()) break;
+    stalled = stalled || pong->engine_state == linkw::EngineState::kStalled;
+  }
+  EXPECT_TRUE(stalled) << "the stall was reported before the end";
+  EXPECT_EQ(worker.Wait(), 128 + SIGABRT);
+  EXPECT_NE(worker.Log().find("the engine is stuck"), std::string::npos);
+  EXPECT_NE(worker.Log().find("engine.stalled"), std::string::npos);
+}
+
+TEST(ProcessTest, CommandLinesThatAreWrongSayHow) {
+  const auto exit_of = [](std::vector<std::string> arguments) {
+    WorkerProcess worker(std::move(arguments));
+    const int code = worker.Wait();
+    return std::pair(code, worker.Log());
+  };
+  EXPECT_EQ(exit_of({"--no-such-option"}).first, 2);
+  EXPECT_EQ(exit_of({"--engine-option", "novalue"}).first, 2);
+  const auto engine = exit_of({"--engine", "nosuch"});
+  EXPECT_EQ(engine.first, 3);
+  EXPECT_NE(engine.second.find("pocketsphinx"), std::string::npos) << engine.second;
+  EXPECT_EQ(exit_of({"--engine", "pocketsphinx", "--model", "/nonexistent"}).first, 3);
+  EXPECT_EQ(exit_of(Sim({"no_such_option=1"})).first, 3);
+  EXPECT_EQ(exit_of({"--engine", "sim", "--media-root", "/nonexistent"}).first, 1);
+}
+
+TEST(ProcessTest, ASecondWorkerOnTheSamePathIsRefusedAndAStaleSocketIsNot) {
+  WorkerProcess first(Sim());
+  ASSERT_NE(first.Connect(), nullptr);
+  WorkerProcess second({"--engine", "sim", "--listen", first.socket()});
+  EXPECT_NE(second.Wait(), 0);
+  ASSERT_NE(first.Connect(), nullptr) << "the first must still be there";
+}
+
+TEST(ProcessTest, ObserversComeBesideADriverAndASecondDriverDoesNot) {
+  WorkerProcess worker(Sim());
+  auto driver = worker.Connect();
+  ASSERT_NE(driver, nullptr);
+  auto observer = worker.Connect(linkw::Role::kObserver);
+  ASSERT_NE(observer, nullptr);
+  EXPECT_TRUE(observer->Ping().ok());
+  const auto second = linkw::LinkClient::Connect(worker.socket(), {});
+  EXPECT_NE(second.status().message().find("BUSY: another link drives"), std::string::npos)
+      << second.status();
+  EXPECT_TRUE(driver->Ping().ok());
+}
+
+TEST(ProcessTest, DescriptorsOfTheProcessStayFlatOverManyLinks) {
+  WorkerProcess worker(Sim({"segment_ms=100"}));
+  const auto count = [&worker] {
+    size_t descriptors = 0;
+    for ([[maybe_unused]] const auto& entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(worker.pid()) + "/fd")) {
+      ++descriptors;
+    }
+    return descriptors;
+  };
+  ASSERT_NE(worker.Connect(), nullptr);
+  size_t before = 0;
+  for (int i = 0; i < 60; ++i) {
+    auto client = worker.Connect();
+    ASSERT_NE(client, nullptr);
+    auto stream = *client->Transcribe(LiveRequest());
+    ASSERT_TRUE(stream->PushAudio(OneSecond(), i % 2 == 0).ok());
+    ASSERT_TRUE(stream->Next(absl::Now() + absl::Seconds(30)).ok());
+    if (i == 10) before = count();
+  }
+  // A new link is only granted after the old one has ended, so the counts are comparable.
+  ASSERT_NE(worker.Connect(), nullptr);
+  EXPECT_LE(count(), before + 4);
+}
+
+}  // namespace
+}  // namespace superfluid
