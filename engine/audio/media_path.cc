@@ -1,14 +1,15 @@
 #include "engine/audio/media_path.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdlib>
 #include <deque>
@@ -114,9 +115,9 @@ class Root {
     }
     Root root(std::move(fd));
     root.names_.push_back(Components(path));
-    if (char* resolved = realpath(path.c_str(), nullptr); resolved != nullptr) {
-      root.names_.push_back(Components(resolved));
-      free(resolved);
+    std::array<char, PATH_MAX> resolved = {};
+    if (realpath(path.c_str(), resolved.data()) != nullptr) {
+      root.names_.push_back(Components(resolved.data()));
     }
     return root;
   }

@@ -22,6 +22,9 @@ constexpr float kAcousticScale = 1.0F / 20;
 // lattice step of noisy speech takes 300 ms instead of 7; accuracy is the same.
 constexpr int kMaxWordsPerFrame = 10;
 
+// The length of the utterance that resets: more than any window that the library looks back over.
+constexpr int kResetFrames = 16;
+
 // Fillers ("<sil>", "[NOISE]", "++BREATH++", "<s>") are not words that anybody said.
 bool IsFiller(std::string_view word) {
   return word.empty() || word[0] == '<' || word[0] == '[' || word.starts_with("++");
@@ -44,6 +47,16 @@ cmd_ln_t* MakeConfig(const ModelFiles& model, const PocketsphinxOptions& options
                      "-fwdflat", "no", "-bestpath", "no",   // see decoder.h
                      "-maxhmmpf", most_hmms.c_str(), "-maxwpf", most_words.c_str(),  //
                      "-vad_postspeech", pause_frames.c_str(), nullptr);
+}
+
+// The language model that the search uses. (ps_get_search would name the search, but leaks.)
+ngram_model_t* LanguageModel(ps_decoder_t* decoder) {
+  ngram_model_t* model = nullptr;
+  for (ps_search_iter_t* search = ps_search_iter(decoder); search != nullptr;
+       search = ps_search_iter_next(search)) {
+    if (model == nullptr) model = ps_get_lm(decoder, ps_search_iter_val(search));
+  }
+  return model;
 }
 
 absl::Status LibraryError(const char* what) {
@@ -103,13 +116,12 @@ std::optional<Cepstrum> Decoder::cepstral_mean_prior() const {
 // - which triphone the second and third state of each root of the lexical tree had, which decides
 //   what is scored in the first frames, hence how scores are rounded.
 // A short utterance of constant frames, with everything scored, overwrites both, always with the
-// same. (Tested over hundreds of pairs of recordings: without it two of three results differ in the
+// same. (Tried over a hundred pairs of recordings: without it two of three results differ in the
 // scores, with it none.) 10 ms.
 absl::Status Decoder::Reset() {
   if (open_) {
     if (absl::Status status = EndUtterance(); !status.ok()) return status;
   }
-  constexpr int kFrames = 16;  // more than any window that the library looks back over
   const auto dimension = static_cast<size_t>(feat_cepsize(ps_get_feat(decoder_.get())));
   Cepstrum frame(dimension);
   for (size_t i = 0; i < dimension; ++i) {
@@ -118,7 +130,7 @@ absl::Status Decoder::Reset() {
   }
   ScoreEverything(true);
   absl::Status status = StartUtterance();
-  for (int i = 0; i < kFrames && status.ok(); ++i) status = Search(frame);
+  for (int i = 0; i < kResetFrames && status.ok(); ++i) status = Search(frame);
   if (status.ok()) status = EndUtterance();
   ScoreEverything(false);
   return status;
@@ -180,20 +192,23 @@ std::vector<DecodedWord> Decoder::SearchedWords() const {
   return words;
 }
 
+int Decoder::BestScore() const {
+  int32 score = 0;
+  return ps_get_hyp(decoder_.get(), &score) == nullptr ? 0 : score;
+}
+
 bool Decoder::BuildLattice() {
   lattice_ = ps_get_lattice(decoder_.get());
   return lattice_ != nullptr;
 }
 
 bool Decoder::FindBestPath() {
-  ngram_model_t* model = ps_get_lm(decoder_.get(), ps_get_search(decoder_.get()));
-  best_link_ = ps_lattice_bestpath(lattice_, model, 1.0F, kAcousticScale);
+  best_link_ = ps_lattice_bestpath(lattice_, LanguageModel(decoder_.get()), 1.0F, kAcousticScale);
   return best_link_ != nullptr;
 }
 
 void Decoder::ComputeProbabilities() {
-  ngram_model_t* model = ps_get_lm(decoder_.get(), ps_get_search(decoder_.get()));
-  ps_lattice_posterior(lattice_, model, kAcousticScale);
+  ps_lattice_posterior(lattice_, LanguageModel(decoder_.get()), kAcousticScale);
 }
 
 // The share of all paths that go through `node`, from the links that leave it.

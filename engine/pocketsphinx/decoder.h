@@ -70,6 +70,9 @@ class Decoder {
   // ended, those of the search itself, without probabilities.
   std::vector<DecodedWord> SearchedWords() const;
 
+  // The score of the best path, in the library's units: differs when anything did. 0: no path.
+  int BestScore() const;
+
   // After EndUtterance, in this order: the alternatives as a lattice (false if there is none), its
   // best path, the probabilities of its words, and then LatticeWords.
   bool BuildLattice();

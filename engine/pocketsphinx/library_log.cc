@@ -11,7 +11,11 @@
 namespace superfluid {
 namespace {
 
-thread_local std::string* captured = nullptr;
+// Where this thread's errors go, if anywhere: the library's callback has no better way to know.
+std::string*& Captured() {
+  thread_local std::string* captured = nullptr;
+  return captured;
+}
 
 // "ERROR: "acmod.c", line 83: Folder ... does not contain ...\n" -> "Folder ... does not contain
 // ..."
@@ -24,6 +28,7 @@ std::string WithoutPosition(std::string_view message) {
 }
 
 void OnMessage(void* /*user*/, err_lvl_t level, const char* format, ...) {
+  std::string* const captured = Captured();
   if (level < ERR_ERROR || captured == nullptr || !captured->empty()) return;
   std::array<char, 512> text = {};
   va_list arguments;
@@ -43,8 +48,8 @@ void SilencePocketsphinx() {
   });
 }
 
-CapturePocketsphinxErrors::CapturePocketsphinxErrors() { captured = &first_; }
+CapturePocketsphinxErrors::CapturePocketsphinxErrors() { Captured() = &first_; }
 
-CapturePocketsphinxErrors::~CapturePocketsphinxErrors() { captured = nullptr; }
+CapturePocketsphinxErrors::~CapturePocketsphinxErrors() { Captured() = nullptr; }
 
 }  // namespace superfluid

@@ -169,7 +169,7 @@ void PocketsphinxJob::DeliverPartial(SegmentSink& sink) {
   sink.OnSegment(std::move(segment));
 }
 
-void PocketsphinxJob::Deliver(std::vector<DecodedWord> words, SegmentSink& sink) {
+void PocketsphinxJob::Deliver(const std::vector<DecodedWord>& words, SegmentSink& sink) {
   TranscribedSegment segment = MakeSegment(words);
   phase_ = Phase::kListening;
   frame_count_ = 0;

@@ -72,7 +72,7 @@ class PocketsphinxJob : public TranscriptionJob {
   absl::StatusOr<StepOutcome> OnSpeech(SpeechFrames::Event event, SegmentSink& sink);
   bool IsTimeToCut() const;
   void DeliverPartial(SegmentSink& sink);
-  void Deliver(std::vector<DecodedWord> words, SegmentSink& sink);
+  void Deliver(const std::vector<DecodedWord>& words, SegmentSink& sink);
   TranscribedSegment MakeSegment(const std::vector<DecodedWord>& words) const;
 
   DecoderPool* pool_;
