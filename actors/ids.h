@@ -14,7 +14,9 @@ struct RequestKey {
   LinkId link{};
   uint64_t seq = 0;
 
-  friend auto operator<=>(const RequestKey&, const RequestKey&) = default;
+  // clang-tidy 14 takes the 0 of the generated comparison for a null pointer.
+  friend auto operator<=>(const RequestKey&,
+                          const RequestKey&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 }  // namespace superfluid

@@ -9,10 +9,10 @@ namespace {
 
 // A reply of type T that says no. All typed replies begin with these two fields.
 template <class T>
-linkw::WorkerMessage Typed(linkw::Status status, std::string message) {
+linkw::WorkerMessage Typed(linkw::Status status, const std::string& message) {
   T reply;
   reply.status = status;
-  reply.message = std::move(message);
+  reply.message = message;
   return reply;
 }
 
@@ -21,19 +21,19 @@ linkw::WorkerMessage Typed(linkw::Status status, std::string message) {
 linkw::WorkerMessage Refuse(linkw::MessageType request, linkw::Status status, std::string message) {
   switch (request) {
     case linkw::MessageType::kTickSubmit:
-      return Typed<linkw::TickResult>(status, std::move(message));
+      return Typed<linkw::TickResult>(status, message);
     case linkw::MessageType::kMatchRequest:
-      return Typed<linkw::MatchResult>(status, std::move(message));
+      return Typed<linkw::MatchResult>(status, message);
     case linkw::MessageType::kSeedAcquire:
-      return Typed<linkw::SeedGrant>(status, std::move(message));
+      return Typed<linkw::SeedGrant>(status, message);
     case linkw::MessageType::kStateOpSubmit:
-      return Typed<linkw::StateOpAccepted>(status, std::move(message));
+      return Typed<linkw::StateOpAccepted>(status, message);
     case linkw::MessageType::kStateSyncRequest:
-      return Typed<linkw::StateSyncResult>(status, std::move(message));
+      return Typed<linkw::StateSyncResult>(status, message);
     case linkw::MessageType::kStrategyRegister:
-      return Typed<linkw::StrategyGrant>(status, std::move(message));
+      return Typed<linkw::StrategyGrant>(status, message);
     case linkw::MessageType::kBufAlloc:
-      return Typed<linkw::BufAlloced>(status, std::move(message));
+      return Typed<linkw::BufAlloced>(status, message);
     default:
       return linkw::Error{.status = status,
                           .message = std::move(message),
@@ -46,7 +46,7 @@ linkw::WorkerMessage AnswerTooLarge(linkw::MessageType answer, size_t payload_by
   std::string message =
       absl::StrCat("the answer has ", payload_bytes, " bytes, more than a frame of the link may");
   if (answer == linkw::MessageType::kStateSyncResult) {
-    return Typed<linkw::StateSyncResult>(linkw::Status::kTooLarge, std::move(message));
+    return Typed<linkw::StateSyncResult>(linkw::Status::kTooLarge, message);
   }
   return linkw::Error{.status = linkw::Status::kTooLarge,
                       .message = std::move(message),

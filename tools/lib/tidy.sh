@@ -6,7 +6,8 @@ TIDY_CACHE="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/superfluid/tidy"
 TIDY_WORK=
 
 # The flags of the build that matter to a reader of the code. Fixed, so that no build is needed first.
-TIDY_FLAGS=(-std=c++20 -I. -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL)
+TIDY_FLAGS=(-std=c++20 -I. -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL
+  -isystem /usr/include/pocketsphinx)
 
 # prepare_tidy WORK: the generated Protobuf header goes to a folder of its own.
 prepare_tidy() {

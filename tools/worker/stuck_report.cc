@@ -17,15 +17,15 @@
 namespace superfluid {
 namespace {
 
-std::atomic<pthread_t> engine_thread{};
-std::atomic<bool> engine_thread_known{false};
+// The engine's thread; 0 until it is known (no thread of ours has that id on Linux).
+std::atomic<pthread_t>& EngineThreadId() {
+  static std::atomic<pthread_t> id{};
+  return id;
+}
 
 }  // namespace
 
-void NoteEngineThread() {
-  engine_thread.store(pthread_self());
-  engine_thread_known.store(true);
-}
+void NoteEngineThread() { EngineThreadId().store(pthread_self()); }
 
 void InstallStuckReport(const char* argv0) {
   absl::InitializeSymbolizer(argv0);
@@ -42,8 +42,8 @@ void ReportStuckEngineAndAbort(absl::Duration step_age) {
       "            no request can be served and the accelerator cannot be freed otherwise\n"
       "what now    the process ends; the stack of the engine's thread follows\n\n",
       static_cast<int>(getpid()), absl::FormatDuration(step_age).c_str());
-  if (engine_thread_known.load()) {
-    pthread_kill(engine_thread.load(), SIGABRT);
+  if (const pthread_t thread = EngineThreadId().load(); thread != 0) {
+    pthread_kill(thread, SIGABRT);
     // The handler ends the process; if the thread cannot even run it, this one does.
     std::this_thread::sleep_for(std::chrono::seconds(3));
   }

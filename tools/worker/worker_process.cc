@@ -118,10 +118,22 @@ struct Outcome {
   std::string reason;
 };
 
+spdlog::level::level_enum ToSpdlog(EngineLogLevel level) {
+  switch (level) {
+    case EngineLogLevel::kDebug:
+      return spdlog::level::debug;
+    case EngineLogLevel::kInfo:
+      return spdlog::level::info;
+    case EngineLogLevel::kWarning:
+      return spdlog::level::warn;
+    case EngineLogLevel::kError:
+      break;
+  }
+  return spdlog::level::err;
+}
+
 void LogOfEngine(EngineLogLevel level, absl::string_view line) {
-  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
-                                                   spdlog::level::warn, spdlog::level::err};
-  spdlog::log(kLevels[static_cast<int>(level)], "engine.says text=\"{}\"", Printable(line));
+  spdlog::log(ToSpdlog(level), "engine.says text=\"{}\"", Printable(line));
 }
 
 WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
