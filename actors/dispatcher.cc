@@ -34,11 +34,20 @@ void DispatcherState::Start(DispatcherContext context) {
   context_ = std::move(context);
   descriptors_.emplace(context_.limits.descriptor_patience);
   const Dispatcher me(self_);
-  state_ops_ = compat::Spawn(*self_, compat::Placement::kPooled, StateOpsBehavior, BufferLimits{});
   LinkWriterOptions writer_options;
   writer_options.max_frame = context_.limits.max_frame;
   writer_ = compat::Spawn(*self_, context_.placement, LinkWriterBehavior, context_.stream, me,
                           writer_options);
+  state_ops_ = compat::Spawn(*self_, compat::Placement::kPooled, StateOpsBehavior,
+                             StateOpsContext{.link = context_.id,
+                                             .writer = writer_,
+                                             .dispatcher = me,
+                                             .engine = context_.engine,
+                                             .progress = context_.progress,
+                                             .spaces = context_.spaces,
+                                             .buffers = {},
+                                             .op_window = context_.limits.op_window,
+                                             .model_root = context_.model_root});
   LinkReaderOptions reader_options;
   reader_options.max_frame = context_.limits.max_frame;
   reader_ = compat::Spawn(*self_, context_.placement, LinkReaderBehavior, context_.stream, me,
@@ -81,7 +90,10 @@ void DispatcherState::HandleHeld() {
 
 DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
   const linkw::Frame& frame = *held.frame;
-  const Current current{.seq = frame.header.seq, .type = frame.type(), .credit = held.credit};
+  const Current current{.seq = frame.header.seq,
+                        .type = frame.type(),
+                        .credit = held.credit,
+                        .payload_bytes = frame.payload.size()};
   if (!linkw::IsKnown(frame.header.type)) {
     if (phase_ == LinkPhase::kAwaitingHello) {
       LinkError(
@@ -176,7 +188,7 @@ void DispatcherState::OnDown(const caf::down_msg& down) {
     compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
     Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
                       "the transcription failed inside the worker"));
-    return OnRequestFinished(seq);
+    return OnRequestFinished({.seq = seq});
   }
   if (down.source == reader_.address()) return;  // it said ReadingEnded before
   if (fd_receiver_ != nullptr && down.source == fd_receiver_.address()) return;
@@ -233,10 +245,11 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const DescriptorChannelOpened& opened) { self->state.OnChannel(opened); },
       [self](const DescriptorOverdue&) { self->state.OnDescriptorOverdue(); },
       [self](const DeadlineReached&) { self->state.OnDeadline(); },
-      [self](const RequestFinished& finished) { self->state.OnRequestFinished(finished.seq); },
+      [self](const RequestFinished& finished) { self->state.OnRequestFinished(finished); },
       [self](const FrameWritten&) { self->state.OnFrameWritten(); },
       [self](const DrainLink& drain) { self->state.OnDrainLink(drain); },
       [self](const DrainOverdue& overdue) { self->state.OnDrainOverdue(overdue.drain); },
+      [self](const SendTelemetry&) { self->state.OnTelemetry(); },
       [self](const EndLink& end) { self->state.OnEndLink(end); },
   };
 }

@@ -43,6 +43,7 @@ struct LinkLimits {
   uint32_t unsent_replies = 64;       // beyond this the link's requests are not read
   absl::Duration descriptor_patience = absl::Seconds(5);  // for a descriptor that a message names
   absl::Duration engine_patience = absl::Minutes(10);     // for the engine's answer to a state call
+  absl::Duration telemetry_period = absl::Seconds(1);     // for a peer that wants telemetry
 };
 
 // Everything that a dispatcher is given.
@@ -53,10 +54,13 @@ struct DispatcherContext {
   std::shared_ptr<FdChannel> descriptors;  // null: comes later or never
   EngineActor engine;
   Supervisor supervisor;
-  std::shared_ptr<const EngineProgress> progress;
+  std::shared_ptr<EngineProgress> progress;
   std::shared_ptr<const linkw::HelloAck> hello;  // filled in but for version and token
   EngineInfo engine_info;
+  bool engine_generates = false;
+  std::shared_ptr<const std::vector<StateSpace>> spaces;
   std::string media_root;
+  std::string model_root;
   LinkLimits limits;
   absl::Duration engine_stall;  // a step longer than this is reported as a stall
   bool reset_engine_at_end = false;
@@ -90,7 +94,8 @@ class DispatcherState {
   void OnChannel(const DescriptorChannelOpened& opened);
   void OnDescriptorOverdue();
   void OnDeadline();
-  void OnRequestFinished(uint64_t seq);
+  void OnRequestFinished(const RequestFinished& finished);
+  void OnTelemetry();
   void OnFrameWritten();
   void OnDrainLink(const DrainLink& drain);
   void OnDrainOverdue(uint64_t drain);
@@ -106,16 +111,30 @@ class DispatcherState {
     Frame frame;
     Credit credit;
   };
+  enum class RequestKind { kCall, kTranscription, kTick, kOp };
   // A request that has not been answered for good.
   struct OpenRequest {
-    Transcriber transcriber;             // null unless it is a transcription
-    std::shared_ptr<CancelToken> token;  // null unless it is a transcription
+    RequestKind kind = RequestKind::kCall;
+    std::shared_ptr<CancelToken> token;  // null: a call, which cannot be cancelled
+    Transcriber transcriber;             // of a transcription
+    linkw::OpHandle op{};                // of an op
   };
   // The frame being handled.
   struct Current {
     uint64_t seq = 0;
     linkw::MessageType type{};
     Credit credit;
+    size_t payload_bytes = 0;
+
+    // For what is kept until it is answered. The credit of small frames goes back at once, else
+    // open requests would stop the reader, and with it their own cancels.
+    Current Kept() const {
+      constexpr size_t kSmallBytes = size_t{64} << 10;
+      return {.seq = seq,
+              .type = type,
+              .credit = payload_bytes > kSmallBytes ? credit : Credit(),
+              .payload_bytes = payload_bytes};
+    }
   };
   enum class Outcome { kHandled, kHold };
 
@@ -145,20 +164,27 @@ class DispatcherState {
   Outcome On(const Current& current, linkw::StateSyncRequest request);
   Outcome On(const Current& current, const linkw::TranscribeCancel& cancel);
   Outcome On(const Current& current, linkw::TranscribeAudio audio);
-  Outcome On(const Current& current, const linkw::TickSubmit& tick);
-  Outcome On(const Current& current, const linkw::MatchRequest& match);
-  Outcome On(const Current& current, const linkw::SeedAcquire& acquire);
-  Outcome On(const Current& current, const linkw::SeedRelease& release);
-  Outcome On(const Current& current, const linkw::StateOpSubmit& submit);
-  Outcome On(const Current& current, const linkw::OpCancel& cancel);
-  Outcome On(const Current& current, const linkw::StrategyRegister& strategy);
   void StartTranscription(const Current& current, linkw::StateSyncRequest request);
-  void RunInEngine(const Current& current, linkw::StateSyncRequest request);
   void CancelOpen(uint64_t seq, CancelReason reason);
   void CancelAllOpen(CancelReason reason);
+  void CancelTranscriptions(CancelReason reason);
   void CancelHeld(uint64_t seq);
-  void RefuseUnsupported(const Current& current);
-  size_t OpenTranscriptions() const;
+  size_t OpenOf(RequestKind kind) const;
+
+  // dispatcher_generation.cc: ticks, state ops, and what is one call of the engine.
+  Outcome On(const Current& current, linkw::TickSubmit tick);
+  Outcome On(const Current& current, linkw::MatchRequest match);
+  Outcome On(const Current& current, linkw::SeedAcquire acquire);
+  Outcome On(const Current& current, linkw::SeedRelease release);
+  Outcome On(const Current& current, linkw::StateOpSubmit submit);
+  Outcome On(const Current& current, const linkw::OpCancel& cancel);
+  Outcome On(const Current& current, linkw::StrategyRegister strategy);
+  bool MayGenerate(const Current& current, bool needs_rings);
+  void CallEngine(const Current& current, linkw::DriverMessage message);
+  void CallWithBuffer(const Current& current, linkw::BufId buffer,
+                      std::shared_ptr<const linkw::DriverMessage> message);
+  void SendCall(const Current& current, RunCall call);
+  void FailCall(const Current& current, linkw::Status status, std::string text);
 
   // dispatcher_memory.cc: descriptors, rings, buffers.
   Outcome On(const Current& current, const linkw::RingAttach& attach);
@@ -172,7 +198,7 @@ class DispatcherState {
               const BufferAllocated& allocated);
   void StartFdReceiver(std::shared_ptr<FdChannel> channel);
   void ArmDescriptorTimer();
-  bool RingsAttached() const { return rings_.size() == 3; }
+  void PassOnRings();
 
   Dispatcher::pointer self_;
   DispatcherContext context_;
@@ -190,21 +216,26 @@ class DispatcherState {
   bool handling_held_ = false;
   std::set<uint64_t> cancelled_held_;  // transcriptions cancelled while they were held back
   std::map<uint64_t, OpenRequest> open_;
+  uint64_t last_op_ = 0;
   Deadlines deadlines_;
 
-  uint32_t unsent_replies_ = 0;
+  // Handed to LinkWriter and not written. An actor that answers for itself says so after its answer
+  // may already have been written: briefly below zero.
+  int64_t unsent_replies_ = 0;
   std::vector<Credit> withheld_credit_;  // given back when the peer reads again
 
   std::optional<DescriptorTable> descriptors_;
   int64_t awaiting_since_ns_ = 0;  // the first held frame waits for a descriptor since then; 0: no
   bool descriptor_timer_armed_ = false;
-  std::map<uint32_t, Segment> rings_;
+  std::map<uint32_t, Segment> rings_;  // until all three are there
+  bool rings_attached_ = false;
+  bool wants_telemetry_ = false;
 
   struct Drain {
     uint64_t number = 0;
     uint64_t reply_to = 0;  // seq of the DRAIN; 0: the Supervisor's
     size_t open_at_start = 0;
-    uint32_t cancelled = 0;
+    size_t cancelled = 0;
   };
   std::optional<Drain> drain_;
   uint64_t drains_ = 0;

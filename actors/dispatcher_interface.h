@@ -53,6 +53,7 @@ struct DeadlineReached {};
 // A request got its final answer. From the actor that handed it to LinkWriter.
 struct RequestFinished {
   uint64_t seq = 0;
+  int replies = 0;  // frames handed over whose FrameWritten comes to the dispatcher
 };
 
 // Refuse new work, let what is open finish for `patience`, cancel what remains (all at once if
@@ -67,6 +68,9 @@ struct DrainOverdue {
   uint64_t drain = 0;
 };
 
+// Time for the counters that this peer asked for. To itself.
+struct SendTelemetry {};
+
 // Tell the peer why and end the link. From Supervisor, when the worker cannot go on.
 struct EndLink {
   linkw::Status status = linkw::Status::kOk;
@@ -80,7 +84,8 @@ using Dispatcher =
                    caf::result<void>(DescriptorChannelOpened), caf::result<void>(DescriptorOverdue),
                    caf::result<void>(DeadlineReached), caf::result<void>(RequestFinished),
                    caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
-                   caf::result<void>(DrainOverdue), caf::result<void>(EndLink)>;
+                   caf::result<void>(DrainOverdue), caf::result<void>(SendTelemetry),
+                   caf::result<void>(EndLink)>;
 
 }  // namespace superfluid
 

@@ -115,9 +115,30 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
     return Outcome::kHandled;
   }
   rings_.insert_or_assign(id, *std::move(segment));
+  PassOnRings();
   Reply(current.seq,
         linkw::RingAck{.ring_id = attach.ring_id, .generation_base = kRingGenerationBase});
   return Outcome::kHandled;
+}
+
+// Once all three are there the engine gets them; it alone reads and writes them.
+void DispatcherState::PassOnRings() {
+  if (rings_.size() < 3) return;
+  absl::StatusOr<TickRings> rings =
+      TickRings::Open(std::move(rings_.at(kTokenInRing.id)), std::move(rings_.at(kTokenOutRing.id)),
+                      std::move(rings_.at(kLogitsRing.id)));
+  rings_.clear();
+  if (!rings.ok()) {  // their sizes were checked when they were attached
+    return End(linkw::Error{.status = linkw::Status::kInternal,
+                            .message = std::string(rings.status().message()),
+                            .detail = {},
+                            .fatal = true},
+               "the rings could not be opened");
+  }
+  rings_attached_ = true;
+  compat::Send(
+      self_, context_.engine,
+      AttachRings{.link = context_.id, .rings = std::make_shared<TickRings>(*std::move(rings))});
 }
 
 DispatcherState::Outcome DispatcherState::On(const Current& current,

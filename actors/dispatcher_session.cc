@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/dispatcher.h"
+#include "actors/engine_status.h"
 #include "actors/printable.h"
 #include "actors/refusal.h"
 #include "actors/status_error.h"
@@ -17,13 +18,9 @@ namespace {
 // The Supervisor answers when the engine has cleaned up after the previous driver.
 constexpr absl::Duration kClaimPatience = absl::Minutes(1);
 
-linkw::MemCounters ToWire(const MemoryCounters& memory) {
-  return {.allocated_bytes = memory.allocated_bytes,
-          .host_retained_bytes = memory.host_retained_bytes,
-          .pool_blocks_total = memory.pool_blocks_total,
-          .pool_blocks_used = memory.pool_blocks_used,
-          .pool_bytes_evictable = memory.pool_bytes_evictable,
-          .tentative_bytes = memory.tentative_bytes};
+bool WantsTelemetry(const linkw::Hello& hello) {
+  return std::find(hello.features.begin(), hello.features.end(), "telemetry") !=
+         hello.features.end();
 }
 
 }  // namespace
@@ -36,6 +33,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
   }
   client_name_ = hello.client_name;
   role_ = hello.role;
+  wants_telemetry_ = WantsTelemetry(hello);
   if (role_ == linkw::Role::kObserver) {
     Open(current.seq, *version);
     return Outcome::kHandled;
@@ -62,6 +60,9 @@ void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
                static_cast<uint64_t>(context_.id), Printable(client_name_),
                role_ == linkw::Role::kDriver ? "driver" : "observer", version);
   Reply(hello_seq, std::move(ack));
+  if (wants_telemetry_) {
+    compat::SendAfter(self_, Dispatcher(self_), context_.limits.telemetry_period, SendTelemetry{});
+  }
   if (pending_drain_) OnDrainLink(*std::exchange(pending_drain_, std::nullopt));
 }
 
@@ -69,8 +70,8 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
   const EngineProgress& progress = *context_.progress;
   Reply(current.seq,
         linkw::Pong{
-            .queue_depth = progress.jobs_waiting(),
-            .open_ops = 0,
+            .queue_depth = progress.jobs_waiting() + progress.work_waiting(),
+            .open_ops = progress.open_ops(),
             .open_transcriptions = progress.jobs_waiting() + progress.jobs_started(),
             .mem = ToWire(progress.memory()),
             .engine_busy_us = static_cast<uint64_t>(progress.busy_ns() / 1000),
@@ -88,7 +89,8 @@ linkw::EngineState DispatcherState::CurrentEngineState() const {
     return linkw::EngineState::kStalled;
   }
   if (phase_ == LinkPhase::kDraining) return linkw::EngineState::kDraining;
-  const bool busy = age_ns > 0 || context_.progress->jobs_started() > 0;
+  const EngineProgress& progress = *context_.progress;
+  const bool busy = age_ns > 0 || progress.jobs_started() > 0 || progress.open_ops() > 0;
   return busy ? linkw::EngineState::kBusy : linkw::EngineState::kIdle;
 }
 
@@ -97,6 +99,43 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
   spdlog::debug("telemetry.received link={} counters={}", static_cast<uint64_t>(context_.id),
                 telemetry.counters.size());
   return Outcome::kHandled;
+}
+
+void DispatcherState::OnTelemetry() {
+  if (phase_ == LinkPhase::kEnded) return;
+  const EngineProgress& progress = *context_.progress;
+  const MemoryCounters memory = progress.memory();
+  linkw::Telemetry telemetry;
+  const auto add = [&telemetry](const char* counter, uint64_t value) {
+    telemetry.counters.push_back({.name = counter, .value = value});
+  };
+  add("engine.steps", progress.steps());
+  add("engine.busy_us", static_cast<uint64_t>(progress.busy_ns() / 1000));
+  add("ticks.done", progress.ticks());
+  add("ticks.lanes", progress.lanes());
+  add("ticks.tokens_in", progress.tokens_in());
+  add("ticks.tokens_out", progress.tokens_out());
+  add("lanes.active", progress.last_lanes());
+  add("ops.open", progress.open_ops());
+  add("ops.done", progress.ops_done());
+  add("ops.bytes_moved", progress.op_bytes());
+  add("transcriptions.open", progress.jobs_waiting() + progress.jobs_started());
+  add("transcriptions.done", progress.transcriptions_done());
+  add("requests.open", progress.jobs_waiting() + progress.jobs_started() + progress.work_waiting() +
+                           progress.open_ops());
+  add("cancels", progress.cancels());
+  add("mem.allocated_bytes", memory.allocated_bytes);
+  add("mem.host_retained_bytes", memory.host_retained_bytes);
+  add("mem.pool_blocks_total", memory.pool_blocks_total);
+  add("mem.pool_blocks_used", memory.pool_blocks_used);
+  add("mem.pool_bytes_evictable", memory.pool_bytes_evictable);
+  add("mem.tentative_bytes", memory.tentative_bytes);
+  compat::Send(
+      self_, writer_,
+      SendMessage{.correlation = 0,
+                  .message = std::make_shared<const linkw::WorkerMessage>(std::move(telemetry)),
+                  .ack_to = {}});
+  compat::SendAfter(self_, Dispatcher(self_), context_.limits.telemetry_period, SendTelemetry{});
 }
 
 void DispatcherState::OnDeadline() {
@@ -120,8 +159,9 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
     RefuseRequest(current, linkw::Status::kBusy, "the link is draining already");
     return Outcome::kHandled;
   }
+  if (drain.cancel_transcriptions) CancelTranscriptions(CancelReason::kDraining);
   BeginDrain(
-      current.seq, drain.cancel_transcriptions,
+      current.seq, false,
       drain.deadline_ms == 0 ? absl::InfiniteDuration() : absl::Milliseconds(drain.deadline_ms));
   return Outcome::kHandled;
 }
@@ -140,10 +180,7 @@ void DispatcherState::OnDrainLink(const DrainLink& drain) {
 void DispatcherState::BeginDrain(uint64_t reply_to, bool cancel_open, absl::Duration patience) {
   phase_ = LinkPhase::kDraining;
   drain_ = Drain{.number = ++drains_, .reply_to = reply_to, .open_at_start = open_.size()};
-  if (cancel_open) {
-    drain_->cancelled = static_cast<uint32_t>(OpenTranscriptions());
-    CancelAllOpen(CancelReason::kDraining);
-  }
+  if (cancel_open) CancelAllOpen(CancelReason::kDraining);
   if (patience != absl::InfiniteDuration()) {
     compat::SendAfter(self_, Dispatcher(self_), patience, DrainOverdue{drain_->number});
   }
@@ -152,7 +189,6 @@ void DispatcherState::BeginDrain(uint64_t reply_to, bool cancel_open, absl::Dura
 
 void DispatcherState::OnDrainOverdue(uint64_t drain) {
   if (!drain_ || drain_->number != drain) return;
-  drain_->cancelled = static_cast<uint32_t>(OpenTranscriptions());
   CancelAllOpen(CancelReason::kDraining);
 }
 
@@ -160,10 +196,10 @@ void DispatcherState::FinishDrainIfIdle() {
   if (!drain_ || !open_.empty() || phase_ == LinkPhase::kEnded) return;
   const Drain drain = *std::exchange(drain_, std::nullopt);
   if (drain.reply_to != 0) {
-    const size_t ended = drain.open_at_start;
-    const uint32_t cancelled = std::min(drain.cancelled, static_cast<uint32_t>(ended));
-    Reply(drain.reply_to, linkw::Drained{.finished = static_cast<uint32_t>(ended) - cancelled,
-                                         .cancelled = cancelled});
+    const size_t cancelled = std::min(drain.cancelled, drain.open_at_start);
+    Reply(drain.reply_to,
+          linkw::Drained{.finished = static_cast<uint32_t>(drain.open_at_start - cancelled),
+                         .cancelled = static_cast<uint32_t>(cancelled)});
   }
   if (ends_after_drain_) {
     End(linkw::Error{.status = linkw::Status::kDraining,

@@ -1,4 +1,4 @@
-// The work that a link asks for: transcriptions and state calls.
+// Transcriptions and state calls of a link, and the end of its requests.
 
 #include <algorithm>
 #include <utility>
@@ -29,7 +29,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   } else if (std::holds_alternative<linkw::Transcribe>(request.call)) {
     StartTranscription(current, std::move(request));
   } else {
-    RunInEngine(current, std::move(request));
+    CallEngine(current, linkw::DriverMessage(std::move(request)));
   }
   return Outcome::kHandled;
 }
@@ -43,7 +43,7 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
         current, linkw::Status::kUnsupported,
         absl::StrCat("the engine '", context_.engine_info.name, "' does not transcribe"));
   }
-  if (OpenTranscriptions() >= context_.limits.max_transcriptions) {
+  if (OpenOf(RequestKind::kTranscription) >= context_.limits.max_transcriptions) {
     return RefuseRequest(current, linkw::Status::kBusy,
                          absl::StrCat(context_.limits.max_transcriptions,
                                       " transcriptions are open, the most that a link may have"));
@@ -68,42 +68,27 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
                     std::make_shared<const linkw::StateSyncRequest>(std::move(request)));
   self_->monitor(transcriber);
   if (buffer) compat::Send(self_, state_ops_, BindBuffer{.id = *buffer, .user = transcriber});
-  open_.emplace(current.seq, OpenRequest{.transcriber = transcriber, .token = std::move(token)});
+  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kTranscription,
+                                         .token = std::move(token),
+                                         .transcriber = transcriber});
 }
 
-void DispatcherState::RunInEngine(const Current& current, linkw::StateSyncRequest request) {
-  const uint64_t seq = current.seq;
-  open_.emplace(seq, OpenRequest{});
-  const auto answer = [this, seq](const linkw::StateSyncResult& result) {
-    if (!open_.contains(seq)) return;
-    Reply(seq, result);
-    OnRequestFinished(seq);
-  };
-  compat::Request(
-      self_, context_.engine, context_.limits.engine_patience,
-      RunStateCall{.key = {context_.id, seq},
-                   .call = std::make_shared<const linkw::StateSyncRequest>(std::move(request))})
-      .then([answer](const StateCallDone& done) { answer(*done.result); },
-            [answer](const caf::error& error) {
-              const absl::Status status = ToStatus(error);
-              answer({.status = absl::IsDeadlineExceeded(status) ? linkw::Status::kEngineStalled
-                                                                 : linkw::Status::kEngineFailed,
-                      .message = std::string(status.message()),
-                      .reply = {}});
-            });
-}
-
-void DispatcherState::OnRequestFinished(uint64_t seq) {
-  open_.erase(seq);
-  deadlines_.Remove(seq);
+void DispatcherState::OnRequestFinished(const RequestFinished& finished) {
+  unsent_replies_ += finished.replies;
+  const auto it = open_.find(finished.seq);
+  if (it == open_.end()) return;
+  if (drain_ && it->second.token != nullptr && it->second.token->cancelled()) ++drain_->cancelled;
+  open_.erase(it);
+  deadlines_.Remove(finished.seq);
   FinishDrainIfIdle();
 }
 
 DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
                                              const linkw::TranscribeCancel& cancel) {
+  const auto it = open_.find(cancel.request_seq);
   if (cancel.request_seq == 0) {
-    CancelAllOpen(CancelReason::kRequested);
-  } else {
+    CancelTranscriptions(CancelReason::kRequested);
+  } else if (it != open_.end() && it->second.kind == RequestKind::kTranscription) {
     CancelOpen(cancel.request_seq, CancelReason::kRequested);
   }
   CancelHeld(cancel.request_seq);
@@ -120,6 +105,12 @@ void DispatcherState::CancelOpen(uint64_t seq, CancelReason reason) {
   compat::SendUrgent(self_, it->second.transcriber, CancelTranscription{reason});
 }
 
+void DispatcherState::CancelTranscriptions(CancelReason reason) {
+  for (const auto& [seq, request] : open_) {
+    if (request.kind == RequestKind::kTranscription) CancelOpen(seq, reason);
+  }
+}
+
 void DispatcherState::CancelAllOpen(CancelReason reason) {
   for (const auto& [seq, request] : open_) CancelOpen(seq, reason);
 }
@@ -133,9 +124,9 @@ void DispatcherState::CancelHeld(uint64_t seq) {
   }
 }
 
-size_t DispatcherState::OpenTranscriptions() const {
+size_t DispatcherState::OpenOf(RequestKind kind) const {
   return static_cast<size_t>(std::count_if(
-      open_.begin(), open_.end(), [](const auto& entry) { return entry.second.token != nullptr; }));
+      open_.begin(), open_.end(), [kind](const auto& entry) { return entry.second.kind == kind; }));
 }
 
 // Audio for a request that has ended, or was never there, is ignored: the peer may not know yet.
@@ -152,59 +143,6 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Tran
                           .credit = current.credit});
   }
   return Outcome::kHandled;
-}
-
-DispatcherState::Outcome DispatcherState::On(const Current& current,
-                                             const linkw::TickSubmit& /*tick*/) {
-  if (!RingsAttached()) {
-    RefuseRequest(current, linkw::Status::kFailedPrecondition,
-                  "a tick before all three rings are attached");
-  } else {
-    RefuseUnsupported(current);
-  }
-  return Outcome::kHandled;
-}
-
-DispatcherState::Outcome DispatcherState::On(const Current& current,
-                                             const linkw::MatchRequest& /*match*/) {
-  RefuseUnsupported(current);
-  return Outcome::kHandled;
-}
-
-DispatcherState::Outcome DispatcherState::On(const Current& current,
-                                             const linkw::SeedAcquire& /*acquire*/) {
-  RefuseUnsupported(current);
-  return Outcome::kHandled;
-}
-
-// Idempotent and without a reply; no engine grants seeds yet, so every handle is one that is gone.
-DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
-                                             const linkw::SeedRelease& /*release*/) {
-  return Outcome::kHandled;
-}
-
-DispatcherState::Outcome DispatcherState::On(const Current& current,
-                                             const linkw::StateOpSubmit& /*submit*/) {
-  RefuseUnsupported(current);
-  return Outcome::kHandled;
-}
-
-// Idempotent and without a reply; no engine accepts ops yet, so every handle is one that is done.
-DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
-                                             const linkw::OpCancel& /*cancel*/) {
-  return Outcome::kHandled;
-}
-
-DispatcherState::Outcome DispatcherState::On(const Current& current,
-                                             const linkw::StrategyRegister& /*strategy*/) {
-  RefuseUnsupported(current);
-  return Outcome::kHandled;
-}
-
-void DispatcherState::RefuseUnsupported(const Current& current) {
-  RefuseRequest(current, linkw::Status::kUnsupported,
-                absl::StrCat("the engine '", context_.engine_info.name, "' does not serve ",
-                             std::string(linkw::MessageTypeName(current.type))));
 }
 
 }  // namespace superfluid

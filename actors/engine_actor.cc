@@ -78,8 +78,14 @@ caf::result<EngineLoaded> EngineActorState::OnLoad() {
   if (!engine.ok()) return ToError(engine.status());
   engine_ = std::make_unique<ThreadBoundEngine>(*std::move(engine));
   progress_->SetMemory((*engine_)->Memory());
-  return EngineLoaded{.info = (*engine_)->info(),
+  EngineLoaded loaded{.info = (*engine_)->info(),
                       .capabilities_json = (*engine_)->CapabilitiesJson()};
+  if (const Generation* generates = generation(); generates != nullptr) {
+    loaded.generates = true;
+    loaded.spaces = generates->StateSpaces();
+    loaded.strategies = generates->Strategies();
+  }
+  return loaded;
 }
 
 void EngineActorState::OnQueue(const QueueTranscription& request) {
@@ -120,33 +126,43 @@ void EngineActorState::OnPushAudio(const PushAudio& push) {
 }
 
 void EngineActorState::OnCancel(RequestKey key) {
-  if (Find(key) != nullptr) EndIfStopped(key);
-}
-
-StateCallDone EngineActorState::OnStateCall(const RunStateCall& run) const {
-  linkw::StateSyncResult result;
-  if (std::holds_alternative<linkw::Capabilities>(run.call->call)) {
-    result.reply = linkw::CapabilitiesResult{(*engine_)->CapabilitiesJson()};
+  if (Find(key) != nullptr) {
+    EndIfStopped(key);
   } else {
-    result.status = linkw::Status::kUnsupported;
-    result.message =
-        absl::StrCat("the engine '", (*engine_)->info().name, "' does not have this call");
+    CancelWork(key);
   }
-  return {std::make_shared<const linkw::StateSyncResult>(std::move(result))};
 }
 
 LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
   for (const RequestKey& key : queue_->KeysOf(release.link)) {
     EndJob(key, absl::CancelledError("the link was closed"));
   }
-  controls_.erase(release.link);
+  DropWorkOf(release.link);
+  const bool made_something = links_.erase(release.link) > 0;
+  if (made_something && generation() != nullptr) generation()->EndSession();
   if (release.reset_engine && jobs_.empty() && engine_ != nullptr) (*engine_)->Reset();
+  PublishLoad();
   return {};
 }
 
 void EngineActorState::OnMicroStep() {
   step_scheduled_ = false;
   EndStoppedJobs();
+  const std::optional<Turn> turn = turns_.Next(ReadyWork());
+  if (turn == Turn::kTick) {
+    RunTick(*work_.Next(WorkClass::kTick));
+  } else if (turn == Turn::kCall) {
+    RunCallNow(*work_.Next(WorkClass::kCall));
+  } else if (turn == Turn::kOp) {
+    StepOp(*NextOp());
+  } else if (turn == Turn::kTranscription) {
+    StepTranscriptions();
+  }
+  ScheduleStep();
+  PublishLoad();
+}
+
+void EngineActorState::StepTranscriptions() {
   const std::optional<RequestKey> start =
       HasRoomToStart() ? queue_->NextToStart() : std::optional<RequestKey>();
   if (start) {
@@ -154,8 +170,6 @@ void EngineActorState::OnMicroStep() {
   } else if (const std::optional<RequestKey> step = queue_->NextToStep()) {
     StepJob(*step);
   }
-  ScheduleStep();
-  PublishLoad();
 }
 
 EngineActorState::Job* EngineActorState::Find(RequestKey key) {
@@ -226,6 +240,8 @@ void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
     ended.cost.cancel_to_stop_ns = Now() - cancelled_ns;
     ended.cost.steps_after_cancel = job.last_step_ns > cancelled_ns ? 1 : 0;
   }
+  progress_->AddTranscriptionDone();
+  if (job.request.token->cancelled()) progress_->AddCancel();
   PublishLoad();  // before the answer: whoever asks after it sees that the job is gone
   compat::Send(self_, job.request.reply_to, std::move(ended));
   ScheduleStep();
@@ -234,9 +250,9 @@ void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
 // Ends the job if its token, or its stop word in the control segment, is set.
 bool EngineActorState::EndIfStopped(RequestKey key) {
   const QueueTranscription& request = Find(key)->request;
-  const auto control = controls_.find(key.link);
-  if (request.control_slot != 0 && control != controls_.end() &&
-      control->second->TranscriptionStopped(request.control_slot - 1, key.seq)) {
+  const auto link = links_.find(key.link);
+  if (request.control_slot != 0 && link != links_.end() && link->second.control != nullptr &&
+      link->second.control->TranscriptionStopped(request.control_slot - 1, key.seq)) {
     request.token->Cancel(CancelReason::kRequested, [this] { return Now(); });
   }
   if (!request.token->cancelled()) return false;
@@ -262,14 +278,15 @@ bool EngineActorState::HasRoomToStart() const {
 
 void EngineActorState::ScheduleStep() {
   if (step_scheduled_ || engine_ == nullptr) return;
-  const bool can_start = queue_->waiting() > 0 && HasRoomToStart();
-  if (!can_start && !queue_->NextToStep()) return;
+  const TurnPolicy::Ready ready = ReadyWork();
+  if (std::none_of(ready.begin(), ready.end(), [](bool is_ready) { return is_ready; })) return;
   step_scheduled_ = true;
   compat::Send(self_, EngineActor(self_), RunMicroStep{});
 }
 
 void EngineActorState::PublishLoad() {
   progress_->SetJobs(queue_->waiting(), queue_->started());
+  progress_->SetWaitingWork(work_.waiting());
   if (engine_ != nullptr) progress_->SetMemory((*engine_)->Memory());
 }
 
@@ -285,7 +302,14 @@ EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<Eng
       [self](const GrantSegments& grant) { self->state.OnGrant(grant); },
       [self](const PushAudio& push) { self->state.OnPushAudio(push); },
       [self](const CancelJob& cancel) { self->state.OnCancel(cancel.key); },
-      [self](const RunStateCall& run) { return self->state.OnStateCall(run); },
+      [self](const RunCall& call) { return self->state.OnCall(call); },
+      [self](const QueueTick& tick) { self->state.OnTick(tick); },
+      [self](const ReserveOp& reserve) { self->state.OnReserveOp(reserve); },
+      [self](const DropOp& drop) { self->state.OnDropOp(drop.key); },
+      [self](const RunOp& run) { self->state.OnRunOp(run); },
+      [self](const OpReported& reported) { self->state.OnOpReported(reported); },
+      [self](const AttachRings& attach) { self->state.OnAttachRings(attach); },
+      [self](const PollOps&) { self->state.OnPollOps(); },
       [self](const AttachControl& attach) { self->state.OnAttachControl(attach); },
       [self](const ReleaseLink& release) { return self->state.OnReleaseLink(release); },
       [self](const RunMicroStep&) { self->state.OnMicroStep(); },

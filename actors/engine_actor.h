@@ -10,10 +10,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "actors/call_run.h"
 #include "actors/engine_actor_interface.h"
+#include "actors/engine_link.h"
 #include "actors/engine_progress.h"
 #include "actors/ids.h"
 #include "actors/job_queue.h"
+#include "actors/op_run.h"
+#include "actors/reply_guard.h"
+#include "actors/turn_policy.h"
+#include "actors/work_queue.h"
 #include "engine/engine.h"
 #include "engine/thread_bound_engine.h"
 
@@ -24,19 +30,22 @@ using EngineFactory = std::function<absl::StatusOr<std::unique_ptr<Engine>>()>;
 struct EngineActorOptions {
   EngineFactory make_engine;                            // called once, on the actor's thread
   absl::Duration step_budget = absl::Milliseconds(10);  // of one micro-step
+  EngineRoots roots;                                    // where files lie that a daemon may name
 };
 
 // The only actor that touches the engine, on a thread of its own.
 //
-// It works in micro-steps: one message RunMicroStep is one step of one transcription. Whatever
-// arrived during a step (cancels first: they are urgent) is handled before the next one, since
-// RunMicroStep is sent to the end of the mailbox. Which job steps is JobQueue's decision.
+// It works in micro-steps: one message RunMicroStep is one tick, one call, or one step of one state
+// op or transcription. Whatever arrived during a step (cancels first: they are urgent) is handled
+// before the next one, since RunMicroStep is sent to the end of the mailbox. TurnPolicy decides
+// which kind of work steps, WorkQueue which tick, call or op may, JobQueue which transcription.
 //
 //   QueueTranscription --> waiting --(the engine has room)--> running --> TranscriptionEnded
-//                             |                                  |
-//                             +---------- cancelled -------------+--> TranscriptionEnded
+//   QueueTick ----------> waiting ------------------------------------> TickEmit*, TickResult
+//   RunCall ------------> waiting ------------------------------------> CallDone
+//   ReserveOp --> reserved --RunOp--> waiting --------------> running --> OpEnded
 //
-// A job whose token is set is never stepped again: it is ended at the CancelJob message, or when it
+// What has its token set is never stepped again: it is ended at the CancelJob message, or when it
 // would have been its turn, whichever comes first.
 class EngineActorState {
  public:
@@ -51,15 +60,36 @@ class EngineActorState {
   void OnGrant(const GrantSegments& grant);
   void OnPushAudio(const PushAudio& push);
   void OnCancel(RequestKey key);
-  StateCallDone OnStateCall(const RunStateCall& run) const;
-  void OnAttachControl(const AttachControl& attach) { controls_[attach.link] = attach.control; }
+  void OnAttachControl(const AttachControl& attach) {
+    LinkOf(attach.link).control = attach.control;
+  }
   LinkReleased OnReleaseLink(const ReleaseLink& release);
   void OnMicroStep();
   void OnRetryStart();
 
+  // engine_actor_work.cc
+  caf::typed_response_promise<CallDone> OnCall(const RunCall& call);
+  void OnTick(const QueueTick& tick);
+  void OnReserveOp(const ReserveOp& reserve);
+  void OnDropOp(RequestKey key);
+  void OnRunOp(const RunOp& run);
+  void OnOpReported(const OpReported& reported);
+  void OnAttachRings(const AttachRings& attach);
+  void OnPollOps();
+
  private:
   struct Job;
   class Collector;
+  struct Call {
+    RunCall request;
+    std::shared_ptr<ReplyGuard<CallDone>> answer;
+  };
+  struct Op {
+    RunOp request;
+    std::unique_ptr<OpRun> running;  // null while waiting
+    bool idle = false;               // it had nothing to do when it was last stepped
+    uint64_t stepped = 0;            // when it was last stepped, in op steps
+  };
 
   Job* Find(RequestKey key);
   void StartJob(RequestKey key);
@@ -73,6 +103,20 @@ class EngineActorState {
   void ScheduleStep();
   void PublishLoad();
   int64_t Now() const;
+  void StepTranscriptions();
+
+  // engine_actor_work.cc
+  EngineLink& LinkOf(LinkId link);
+  Generation* generation() const;
+  TurnPolicy::Ready ReadyWork() const;
+  void RunTick(RequestKey key);
+  void AnswerTick(const QueueTick& tick, linkw::TickResult result);
+  void RunCallNow(RequestKey key);
+  std::optional<RequestKey> NextOp() const;
+  void StepOp(RequestKey key);
+  void EndOp(RequestKey key, const absl::Status& status);
+  bool CancelWork(RequestKey key);
+  void DropWorkOf(LinkId link);
 
   EngineActor::pointer self_;
   EngineActorOptions options_;
@@ -80,7 +124,14 @@ class EngineActorState {
   std::unique_ptr<ThreadBoundEngine> engine_;
   std::map<RequestKey, Job> jobs_;
   std::optional<JobQueue> queue_;
-  std::map<LinkId, std::shared_ptr<WorkerControl>> controls_;
+  std::map<LinkId, EngineLink> links_;
+  WorkQueue work_;
+  TurnPolicy turns_;
+  std::map<RequestKey, QueueTick> ticks_;
+  std::map<RequestKey, Call> calls_;
+  std::map<RequestKey, Op> ops_;
+  uint64_t op_steps_ = 0;
+  bool poll_scheduled_ = false;
   bool step_scheduled_ = false;
   bool engine_is_full_ = false;  // it refused a job for lack of room; cleared when a job ends
 };

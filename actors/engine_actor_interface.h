@@ -8,7 +8,12 @@
 
 #include "absl/status/status.h"
 #include "actors/caf_compat.h"
+#include "actors/dispatcher_interface.h"
 #include "actors/ids.h"
+#include "actors/link_writer_interface.h"
+#include "actors/op_run.h"
+#include "actors/state_ops_interface.h"
+#include "actors/tick_rings.h"
 #include "actors/transcriber_interface.h"
 #include "actors/type_ids.h"
 #include "engine/audio/audio_source.h"
@@ -16,6 +21,7 @@
 #include "engine/engine.h"
 #include "protocol/messages.h"
 #include "shm/control.h"
+#include "shm/segment.h"
 
 namespace superfluid {
 
@@ -25,6 +31,9 @@ struct CreateEngine {};
 struct EngineLoaded {
   EngineInfo info;
   std::string capabilities_json;
+  bool generates = false;
+  std::vector<StateSpace> spaces;
+  std::vector<BuiltInStrategy> strategies;
 };
 
 // The audio of one job on its way to the engine: taken once, by the engine's thread.
@@ -60,18 +69,65 @@ struct PushAudio {
   std::shared_ptr<const void> credit;  // of the frame that brought it; see LiveAudioReceived
 };
 
-// The job's token was set: end it now rather than at its turn. Sent urgently, by anyone.
+// The token of a job, tick or op was set: end it now rather than at its turn. Sent urgently, by
+// anyone.
 struct CancelJob {
   RequestKey key;
 };
 
-// One state call of linkw.md section 7, other than Transcribe. From Dispatcher.
-struct RunStateCall {
+// One request that is one call of the engine: a state call other than Transcribe, MATCH,
+// SEED_ACQUIRE, SEED_RELEASE or STRATEGY_REGISTER. Answered when it was its turn. From Dispatcher.
+struct RunCall {
   RequestKey key;
-  std::shared_ptr<const linkw::StateSyncRequest> call;
+  std::shared_ptr<const linkw::DriverMessage> message;
+  std::shared_ptr<const Segment> segment;  // the buffer that it names, if it names one
+  std::shared_ptr<const void> keep_alive;  // files that it names
 };
-struct StateCallDone {
-  std::shared_ptr<const linkw::StateSyncResult> result;
+struct CallDone {
+  std::shared_ptr<const linkw::WorkerMessage> answer;
+};
+
+// A tick. From Dispatcher; its emits and then its result go to `writer` from here, and
+// RequestFinished to `dispatcher`.
+struct QueueTick {
+  RequestKey key;
+  std::shared_ptr<const linkw::DriverMessage> message;  // a TickSubmit
+  std::shared_ptr<CancelToken> token;
+  int64_t received_ns = 0;  // monotonic
+  LinkWriter writer;
+  Dispatcher dispatcher;
+  std::shared_ptr<const void> credit;  // of the frame that brought it, if it was large
+};
+
+// A state op is on its way through StateOps: what is sent after it and touches its sequence has to
+// wait. From Dispatcher.
+struct ReserveOp {
+  RequestKey key;
+  SequenceHandle sequence{};
+};
+// It was refused, or failed before the engine was needed. From StateOps.
+struct DropOp {
+  RequestKey key;
+};
+// Run it when it is its turn; answered by one OpEnded. From StateOps.
+struct RunOp {
+  RequestKey key;
+  linkw::StateOp op;
+  std::shared_ptr<const Segment> segment;       // of an export
+  std::shared_ptr<const ImportedState> import;  // of an import
+  std::shared_ptr<CancelToken> token;
+  StateOps reply_to;
+};
+// Its StateOpDone is in the writer's hands: the next tick's result lists it. From StateOps.
+struct OpReported {
+  LinkId link{};
+  linkw::StateOpDone done;
+};
+
+// All three rings of a link. From Dispatcher.
+struct AttachRings {
+  LinkId link{};
+  std::shared_ptr<TickRings> rings;
 };
 
 // The stop words of this link's driver. From Dispatcher.
@@ -80,7 +136,7 @@ struct AttachControl {
   std::shared_ptr<WorkerControl> control;
 };
 
-// End every job of the link (their tokens are set), drop its control segment and, if asked,
+// End all work of the link (the tokens are set), drop what it made and attached and, if asked,
 // everything cached. From Dispatcher at the end of a link, or from Supervisor if the Dispatcher
 // died.
 struct ReleaseLink {
@@ -88,6 +144,9 @@ struct ReleaseLink {
   bool reset_engine = false;
 };
 struct LinkReleased {};
+
+// Look again at ops that had nothing to do. To itself.
+struct PollOps {};
 
 // Take the next micro-step. To itself, and never more than one at a time in the mailbox: whatever
 // else arrived meanwhile is handled before it.
@@ -97,12 +156,14 @@ struct RunMicroStep {};
 struct RetryStart {};
 
 // The only actor that touches the engine. See engine_actor.h.
-using EngineActor =
-    compat::Handle<caf::result<EngineLoaded>(CreateEngine), caf::result<void>(QueueTranscription),
-                   caf::result<void>(GrantSegments), caf::result<void>(PushAudio),
-                   caf::result<void>(CancelJob), caf::result<StateCallDone>(RunStateCall),
-                   caf::result<void>(AttachControl), caf::result<LinkReleased>(ReleaseLink),
-                   caf::result<void>(RunMicroStep), caf::result<void>(RetryStart)>;
+using EngineActor = compat::Handle<
+    caf::result<EngineLoaded>(CreateEngine), caf::result<void>(QueueTranscription),
+    caf::result<void>(GrantSegments), caf::result<void>(PushAudio), caf::result<void>(CancelJob),
+    caf::result<CallDone>(RunCall), caf::result<void>(QueueTick), caf::result<void>(ReserveOp),
+    caf::result<void>(DropOp), caf::result<void>(RunOp), caf::result<void>(OpReported),
+    caf::result<void>(AttachRings), caf::result<void>(PollOps), caf::result<void>(AttachControl),
+    caf::result<LinkReleased>(ReleaseLink), caf::result<void>(RunMicroStep),
+    caf::result<void>(RetryStart)>;
 
 }  // namespace superfluid
 

@@ -13,8 +13,8 @@ namespace superfluid {
 // mailbox.
 //
 // Times are monotonic nanoseconds of the actor system's clock.
-// Threads: Begin/End/Set* from the engine actor only; everything else from any thread. Each figure
-// is read on its own; two figures may be a step apart.
+// Threads: Begin/End/Set* from the engine actor only; everything else from any thread (Add* too).
+// Each figure is read on its own; two figures may be a step apart.
 class EngineProgress {
  public:
   void BeginStep(int64_t now_ns) noexcept {
@@ -30,6 +30,25 @@ class EngineProgress {
     waiting_.store(static_cast<uint32_t>(waiting), std::memory_order_relaxed);
     started_.store(static_cast<uint32_t>(started), std::memory_order_relaxed);
   }
+  void SetWaitingWork(size_t waiting) noexcept {
+    waiting_work_.store(static_cast<uint32_t>(waiting), std::memory_order_relaxed);
+  }
+  void SetTick(size_t lanes, uint64_t tokens_in, uint64_t tokens_out) noexcept {
+    last_lanes_.store(lanes, std::memory_order_relaxed);
+    ticks_.fetch_add(1, std::memory_order_relaxed);
+    lanes_.fetch_add(lanes, std::memory_order_relaxed);
+    tokens_in_.fetch_add(tokens_in, std::memory_order_relaxed);
+    tokens_out_.fetch_add(tokens_out, std::memory_order_relaxed);
+  }
+  void AddOpenOps(int change) noexcept { open_ops_.fetch_add(change, std::memory_order_relaxed); }
+  void AddOpDone(uint64_t bytes_moved) noexcept {
+    ops_done_.fetch_add(1, std::memory_order_relaxed);
+    op_bytes_.fetch_add(bytes_moved, std::memory_order_relaxed);
+  }
+  void AddTranscriptionDone() noexcept {
+    transcriptions_done_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void AddCancel() noexcept { cancels_.fetch_add(1, std::memory_order_relaxed); }
   void SetMemory(const MemoryCounters& memory) noexcept {
     allocated_bytes_.store(memory.allocated_bytes, std::memory_order_relaxed);
     host_retained_bytes_.store(memory.host_retained_bytes, std::memory_order_relaxed);
@@ -56,6 +75,24 @@ class EngineProgress {
   int64_t busy_ns() const noexcept { return busy_ns_.load(std::memory_order_relaxed); }
   uint32_t jobs_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   uint32_t jobs_started() const noexcept { return started_.load(std::memory_order_relaxed); }
+  // Ticks, calls and ops that the engine has not begun.
+  uint32_t work_waiting() const noexcept { return waiting_work_.load(std::memory_order_relaxed); }
+  // Accepted and not done, of all links.
+  uint32_t open_ops() const noexcept {
+    return static_cast<uint32_t>(open_ops_.load(std::memory_order_relaxed));
+  }
+  uint64_t ops_done() const noexcept { return ops_done_.load(std::memory_order_relaxed); }
+  uint64_t op_bytes() const noexcept { return op_bytes_.load(std::memory_order_relaxed); }
+  uint64_t ticks() const noexcept { return ticks_.load(std::memory_order_relaxed); }
+  uint64_t last_lanes() const noexcept { return last_lanes_.load(std::memory_order_relaxed); }
+  uint64_t lanes() const noexcept { return lanes_.load(std::memory_order_relaxed); }
+  uint64_t tokens_in() const noexcept { return tokens_in_.load(std::memory_order_relaxed); }
+  uint64_t tokens_out() const noexcept { return tokens_out_.load(std::memory_order_relaxed); }
+  uint64_t transcriptions_done() const noexcept {
+    return transcriptions_done_.load(std::memory_order_relaxed);
+  }
+  // Pieces of work that ended because their token was set.
+  uint64_t cancels() const noexcept { return cancels_.load(std::memory_order_relaxed); }
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   MemoryCounters memory() const noexcept {
     return {.allocated_bytes = allocated_bytes_.load(std::memory_order_relaxed),
@@ -72,6 +109,17 @@ class EngineProgress {
   std::atomic<int64_t> busy_ns_{0};
   std::atomic<uint32_t> waiting_{0};
   std::atomic<uint32_t> started_{0};
+  std::atomic<uint32_t> waiting_work_{0};
+  std::atomic<int> open_ops_{0};
+  std::atomic<uint64_t> ops_done_{0};
+  std::atomic<uint64_t> op_bytes_{0};
+  std::atomic<uint64_t> ticks_{0};
+  std::atomic<uint64_t> last_lanes_{0};
+  std::atomic<uint64_t> lanes_{0};
+  std::atomic<uint64_t> tokens_in_{0};
+  std::atomic<uint64_t> tokens_out_{0};
+  std::atomic<uint64_t> transcriptions_done_{0};
+  std::atomic<uint64_t> cancels_{0};
   std::atomic<bool> failed_{false};
   std::atomic<uint64_t> allocated_bytes_{0};
   std::atomic<uint64_t> host_retained_bytes_{0};

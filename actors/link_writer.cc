@@ -1,6 +1,7 @@
 #include "actors/link_writer.h"
 
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "actors/refusal.h"
@@ -26,16 +27,34 @@ void LinkWriterState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispa
 
 void LinkWriterState::OnSend(const SendMessage& send) {
   if (failed_ || closing_) return;
-  const linkw::EncodedMessage encoded = linkw::Serialize(*send.message);
+  const linkw::EncodedMessage encoded = linkw::Serialize(*WithDroppedEmits(send));
   const bool droppable = linkw::IsDroppable(encoded.type);
   const size_t queued = queue_.queued_bytes() + encoded.payload.size();
   if (droppable && queued > options_.droppable_limit_bytes) {
+    CountDropped(send);
     compat::Send(self_, send.ack_to,
                  FrameWritten{.payload_bytes = encoded.payload.size(), .dropped = true});
     return;
   }
   Enqueue(encoded, send.correlation, send.ack_to);
   if (!waiting_) Flush();
+}
+
+void LinkWriterState::CountDropped(const SendMessage& send) {
+  if (std::holds_alternative<linkw::TickEmit>(*send.message)) ++dropped_emits_[send.correlation];
+}
+
+// The message, or, if it is the result of a tick that lost emits, one that says so.
+std::shared_ptr<const linkw::WorkerMessage> LinkWriterState::WithDroppedEmits(
+    const SendMessage& send) {
+  if (dropped_emits_.empty()) return send.message;
+  const auto* result = std::get_if<linkw::TickResult>(send.message.get());
+  const auto dropped = dropped_emits_.find(send.correlation);
+  if (result == nullptr || dropped == dropped_emits_.end()) return send.message;
+  linkw::TickResult honest = *result;
+  honest.events.dropped_emits = dropped->second;
+  dropped_emits_.erase(dropped);
+  return std::make_shared<const linkw::WorkerMessage>(std::move(honest));
 }
 
 void LinkWriterState::OnWritable() {

@@ -29,9 +29,9 @@ struct LinkWriterOptions {
 //                                            \--> WritingFailed, once: the peer cannot be reached
 //   CloseLink --> last word --> queue empty or linger over --> Shutdown of the stream, the end
 //
-// A message that does not fit into a frame is replaced by a TOO_LARGE answer, so that its request
-// is answered all the same. Writes happen at once; frames that pile up while the socket is full
-// leave together in one gathered write.
+// A tick's result says how many of its emits were dropped. A message that does not fit into a frame
+// is replaced by a TOO_LARGE answer, so that its request is answered all the same. Writes happen at
+// once; frames that pile up while the socket is full leave together in one gathered write.
 //
 // Runs on a thread of its own: while a socket is full it blocks, for kPatience at a time.
 class LinkWriterState {
@@ -52,6 +52,8 @@ class LinkWriterState {
     uint64_t payload_bytes = 0;
   };
 
+  void CountDropped(const SendMessage& send);
+  std::shared_ptr<const linkw::WorkerMessage> WithDroppedEmits(const SendMessage& send);
   void Enqueue(const linkw::EncodedMessage& encoded, uint64_t correlation, FrameWrittenSink ack_to);
   void Flush();
   bool WriteSome();
@@ -69,7 +71,8 @@ class LinkWriterState {
   SendQueue queue_;
   std::map<uint64_t, Ticket> tickets_;
   uint64_t last_ticket_ = 0;
-  bool waiting_ = false;  // a WriteSocket is on its way
+  std::map<uint64_t, uint32_t> dropped_emits_;  // by the tick that they belong to
+  bool waiting_ = false;                        // a WriteSocket is on its way
   bool failed_ = false;
   bool closing_ = false;
   int64_t close_at_ns_ = 0;

@@ -1,34 +1,96 @@
 #ifndef SUPERFLUID_ACTORS_STATE_OPS_H_
 #define SUPERFLUID_ACTORS_STATE_OPS_H_
 
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "actors/buffer_table.h"
+#include "actors/dispatcher_interface.h"
+#include "actors/engine_actor_interface.h"
+#include "actors/engine_progress.h"
+#include "actors/ids.h"
+#include "actors/link_writer_interface.h"
+#include "actors/op_run.h"
+#include "actors/state_envelope.h"
 #include "actors/state_ops_interface.h"
+#include "engine/state_job.h"
 
 namespace superfluid {
 
-// Owns the shared-memory buffers of one link; BufferTable has the rules. Pooled: mapping memory is
-// short, but not the business of the actors on the hot path.
+struct StateOpsContext {
+  LinkId link{};
+  LinkWriter writer;
+  Dispatcher dispatcher;
+  EngineActor engine;
+  std::shared_ptr<EngineProgress> progress;
+  std::shared_ptr<const std::vector<StateSpace>> spaces;
+  BufferLimits buffers;
+  uint32_t op_window = 16;
+  std::string model_root = "/";
+};
+
+// Owns the shared-memory buffers of one link (BufferTable has the rules) and its op window.
+//
+//   SubmitOp --> refused: StateOpAccepted says why
+//           \--> accepted --(import: copied out and checked)--> EngineActor --OpEnded-->
+//                                                   (export: sealed) --> StateOpDone
+//
+// An op holds its buffer, so a release that comes meanwhile takes effect after its Done. What an
+// import reads is copied into private memory first: the engine never sees bytes that the peer can
+// still change, or that were not checked.
+//
+// Pooled: mapping and copying memory, and hashing files, are not the business of the actors on the
+// hot path.
 class StateOpsState {
  public:
   static constexpr const char* name = "state-ops";
 
   explicit StateOpsState(StateOps::pointer self) : self_(self) {}
+  StateOpsState(const StateOpsState&) = delete;
+  StateOpsState& operator=(const StateOpsState&) = delete;
+  ~StateOpsState();
 
-  void Start(const BufferLimits& limits) { buffers_.emplace(limits); }
+  void Start(StateOpsContext context);
   BufferAllocated OnAllocate(const AllocateBuffer& allocate);
   BufferAttached OnAttach(const AttachBuffer& attach);
   void OnRelease(const ReleaseBuffer& release) { buffers_->Release(release.id); }
   void OnBind(const BindBuffer& bind);
+  BufferBound OnLend(const LendBuffer& lend) const;
+  void OnSubmit(const SubmitOp& submit);
+  void OnOpEnded(const OpEnded& ended);
 
  private:
+  struct OpenOp {
+    linkw::OpHandle handle{};
+    bool is_export = false;
+    std::shared_ptr<const Segment> segment;
+    uint64_t private_bytes = 0;  // copied for it
+  };
+
+  absl::Status Admit(const SubmitOp& submit, OpenOp& op, StateEnvelope& envelope) const;
+  absl::StatusOr<StateEnvelope> CheckEnvelope(const linkw::StateOp& op,
+                                              const Segment& segment) const;
+  absl::StatusOr<std::shared_ptr<const ImportedState>> CopyOut(const SubmitOp& submit, OpenOp& op,
+                                                               const StateEnvelope& envelope);
+  absl::Status Seal(const OpenOp& op, StateEnvelope envelope) const;
+  const StateSpace* FindSpace(SpaceId id) const;
+  void Finish(uint64_t seq, const absl::Status& status, uint64_t bytes_moved);
+  void Send(uint64_t seq, linkw::WorkerMessage message);
+
   StateOps::pointer self_;
+  StateOpsContext context_;
   std::optional<BufferTable> buffers_;
+  std::map<uint64_t, OpenOp> ops_;  // by the seq of their submit
 };
 
 StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsState> self,
-                                         BufferLimits limits);
+                                         StateOpsContext context);
 
 }  // namespace superfluid
 

@@ -6,7 +6,9 @@
 
 #include "absl/status/status.h"
 #include "actors/caf_compat.h"
+#include "actors/state_envelope.h"
 #include "actors/type_ids.h"
+#include "engine/cancel_token.h"
 #include "protocol/messages.h"
 #include "shm/owned_fd.h"
 #include "shm/segment.h"
@@ -54,11 +56,47 @@ struct BindBuffer {
   BufferUser user;
 };
 
-// Owns one link's buffers (and, with the state ops of linkw.md section 6, its op window).
-// See state_ops.h.
-using StateOps = compat::Handle<caf::result<BufferAllocated>(AllocateBuffer),
-                                caf::result<BufferAttached>(AttachBuffer),
-                                caf::result<void>(ReleaseBuffer), caf::result<void>(BindBuffer)>;
+// The same for a piece of work that is no actor: the answer comes to whoever asks.
+struct LendBuffer {
+  linkw::BufId id{};
+};
+
+// A state op with its handle. From Dispatcher, which has told EngineActor before (ReserveOp).
+// Accepted, and Done if it was accepted, go to the peer from here; Dispatcher hears
+// RequestFinished.
+struct SubmitOp {
+  uint64_t seq = 0;
+  linkw::OpHandle handle{};
+  linkw::StateOp op;
+  std::shared_ptr<CancelToken> token;
+};
+
+// The engine is done with an op. From EngineActor, exactly one for each RunOp.
+struct OpEnded {
+  uint64_t seq = 0;
+  absl::Status status;
+  StateEnvelope envelope;  // of an export: what to seal it with
+  uint64_t bytes_moved = 0;
+};
+
+// Compare the artifacts of a strategy with their hashes and sizes. From Dispatcher.
+struct CheckArtifacts {
+  std::shared_ptr<const linkw::StrategyRegister> strategy;
+};
+// `strategy` names paths that the engine can open while this is held.
+struct ArtifactsChecked {
+  absl::Status status;
+  std::shared_ptr<const linkw::StrategyRegister> strategy;
+  std::shared_ptr<const void> files;
+};
+
+// Owns one link's buffers and its op window. See state_ops.h.
+using StateOps =
+    compat::Handle<caf::result<BufferAllocated>(AllocateBuffer),
+                   caf::result<BufferAttached>(AttachBuffer), caf::result<void>(ReleaseBuffer),
+                   caf::result<void>(BindBuffer), caf::result<BufferBound>(LendBuffer),
+                   caf::result<void>(SubmitOp), caf::result<void>(OpEnded),
+                   caf::result<ArtifactsChecked>(CheckArtifacts)>;
 
 }  // namespace superfluid
 

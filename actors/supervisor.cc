@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "actors/engine_status.h"
 #include "actors/printable.h"
 #include "actors/status_error.h"
 #include "protocol/codec.h"
@@ -40,6 +41,15 @@ linkw::HelloAck MakeHello(const WorkerConfig& config, const EngineLoaded& loaded
   hello.limits.max_transcriptions =
       loaded.info.max_transcriptions > 0 ? config.limits.max_transcriptions : 0;
   hello.kv_bits = loaded.info.kv_bits;
+  for (const StateSpace& space : loaded.spaces) {
+    hello.state_space_descriptors.push_back(ToWire(space));
+  }
+  for (const BuiltInStrategy& strategy : loaded.strategies) {
+    hello.registered_strategies.push_back(
+        {.strategy_slot = linkw::StrategySlot{static_cast<uint32_t>(strategy.slot)},
+         .strategy_id = strategy.strategy_id,
+         .impl_version = strategy.impl_version});
+  }
   return hello;
 }
 
@@ -50,7 +60,9 @@ void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress>
   progress_ = std::move(progress);
   engine_ = compat::Spawn(
       *self_, config_.placement, EngineActorBehavior,
-      EngineActorOptions{.make_engine = config_.make_engine, .step_budget = config_.step_budget},
+      EngineActorOptions{.make_engine = config_.make_engine,
+                         .step_budget = config_.step_budget,
+                         .roots = {.media = config_.media_root, .model = config_.model_root}},
       progress_);
   self_->monitor(engine_);
 }
@@ -70,6 +82,8 @@ caf::typed_response_promise<WorkerStarted> SupervisorState::OnStart() {
 
 void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
   engine_info_ = loaded.info;
+  engine_generates_ = loaded.generates;
+  spaces_ = std::make_shared<const std::vector<StateSpace>>(loaded.spaces);
   hello_ = std::make_shared<const linkw::HelloAck>(MakeHello(config_, loaded));
   compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
 }
@@ -101,7 +115,10 @@ void SupervisorState::StartLink(const FramesConnected& connected) {
                         .progress = progress_,
                         .hello = hello_,
                         .engine_info = engine_info_,
+                        .engine_generates = engine_generates_,
+                        .spaces = spaces_,
                         .media_root = config_.media_root,
+                        .model_root = config_.model_root,
                         .limits = config_.limits,
                         .engine_stall = config_.engine_stall,
                         .reset_engine_at_end = config_.on_disconnect == OnDisconnect::kReset,

@@ -38,7 +38,8 @@ enum class ExitCode : int {
 struct WorkerConfig {
   EngineFactory make_engine;
   linkw::Hash engine_bundle_hash{};
-  std::string media_root = "/";
+  std::string media_root = "/";  // audio and images that a daemon names lie below it
+  std::string model_root = "/";  // adapters and strategy artifacts likewise
   LinkLimits limits;
   size_t max_links = 32;  // driver and observers together
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
@@ -108,6 +109,8 @@ class SupervisorState {
   std::shared_ptr<EngineProgress> progress_;
   EngineActor engine_;
   EngineInfo engine_info_;
+  bool engine_generates_ = false;
+  std::shared_ptr<const std::vector<StateSpace>> spaces_;
   std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
   std::map<LinkId, Link> links_;
   uint64_t last_link_ = 0;

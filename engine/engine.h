@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "engine/audio/audio_source.h"
+#include "engine/generation.h"
 #include "engine/transcription.h"
 
 namespace superfluid {
@@ -38,6 +39,8 @@ struct EngineInfo {
   int max_transcriptions = 0;  // jobs that may exist at once; 0: the engine does not transcribe
   int max_lanes = 0;           // lanes of a tick; 0: the engine does not run ticks
   uint32_t kv_bits = 0;        // bits of one KV element; 0: no KV state
+  // Tokens are below this; the host refuses others before the engine sees them. 0: no tokens.
+  uint32_t vocab_size = 0;
 };
 
 // Memory in use, in the terms of Link W.
@@ -63,7 +66,10 @@ class Engine {
   // Constant over the engine's life.
   virtual const EngineInfo& info() const = 0;
 
-  // A JSON object for people and daemons: name, version, model, what is supported.
+  // A JSON object for people and daemons: name, version, model, what is supported. "calls" is an
+  // array with the names of what the engine serves: "transcribe", "tick", "match", "seed",
+  // "state_ops", "strategy", and the other calls by their field name in StateSyncReq of linkw.proto
+  // ("fork", "export_size", ...). Whatever is not in it answers Unimplemented.
   virtual std::string CapabilitiesJson() const = 0;
 
   virtual MemoryCounters Memory() const { return {}; }
@@ -74,7 +80,11 @@ class Engine {
   virtual absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
       const TranscriptionParams& params, std::unique_ptr<AudioSource> audio);
 
-  // Drops whatever outlives a link: caches, sequences, adapters. No job exists when it is called.
+  // Token generation; null if the engine has none. The engine's own, constant over its life.
+  virtual Generation* generation() { return nullptr; }
+
+  // Drops whatever outlives a link: caches, adapters. No job exists when it is called, and
+  // Generation::EndSession was called before.
   virtual void Reset() {}
 };
 

@@ -8,6 +8,8 @@
 namespace superfluid::linkw {
 namespace {
 
+constexpr size_t kMaxLaneMessageBytes = 1024;
+
 void Write(const Sampling& sampling, v8::Sampling& proto) {
   proto.set_temperature(sampling.temperature);
   proto.set_top_k(sampling.top_k);
@@ -90,6 +92,8 @@ v8::LaneEvent ToProto(const LaneEvent& event) {
   proto.set_sequence(Raw(event.sequence));
   proto.set_position(event.position);
   proto.set_accepted_drafts(event.accepted_drafts);
+  proto.set_status(ToProto(event.status));
+  proto.set_message(ToUtf8(event.message, kMaxLaneMessageBytes));
   return proto;
 }
 
@@ -102,6 +106,8 @@ LaneEvent FromProto(v8::LaneEvent&& proto) {
   event.sequence = SequenceId{proto.sequence()};
   event.position = proto.position();
   event.accepted_drafts = proto.accepted_drafts();
+  event.status = FromProto(proto.status());
+  event.message = std::move(*proto.mutable_message());
   return event;
 }
 

@@ -69,11 +69,13 @@ enum class FinishReason : uint8_t {
 struct LaneEvent {
   LaneTag lane_tag{};
   TokenSpan out;
-  TokenSpan logits;  // count 0: none
+  TokenSpan logits;  // count 0: none; else pairs of token and logit (the bits of a float)
   FinishReason finish_reason = FinishReason::kNotFinished;
   SequenceId sequence{};
   uint64_t position = 0;
   uint32_t accepted_drafts = 0;
+  Status status = Status::kOk;  // of this lane alone; not kOk: kError
+  std::string message;          // if not kOk
   bool operator==(const LaneEvent&) const = default;
 };
 
@@ -96,7 +98,7 @@ struct TickEvents {
 struct TickResult {
   Status status = Status::kOk;
   std::string message;
-  TickEvents events;  // only if kOk
+  TickEvents events;  // if kOk, or if it was stopped (kCancelled, kDeadlineExceeded) underway
   bool operator==(const TickResult&) const = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include "actors/caf_compat.h"
 #include "protocol/status.h"
+#include "tests/actors/fake_generation.h"
 #include "tests/actors/worker_fixture.h"
 
 namespace superfluid {
@@ -127,6 +128,7 @@ TEST_F(LimitsTest, AFileOutsideTheMediaRootIsRefused) {
 }
 
 TEST_F(LimitsTest, CallsThatTheEngineLacksAreUnsupported) {
+  config.make_engine = [] { return std::make_unique<FakeEngine>(false); };
   Start();
   Peer& peer = ConnectDriver();
   const uint64_t embed = peer.Send(linkw::StateSyncRequest{linkw::Embed{.tokens = {1, 2}}});
@@ -139,7 +141,7 @@ TEST_F(LimitsTest, CallsThatTheEngineLacksAreUnsupported) {
     if (received.correlation == embed) {
       EXPECT_EQ(std::get<linkw::StateSyncResult>(received.message).status, Status::kUnsupported);
     } else {
-      EXPECT_EQ(std::get<linkw::TickResult>(received.message).status, Status::kFailedPrecondition);
+      EXPECT_EQ(std::get<linkw::TickResult>(received.message).status, Status::kUnsupported);
     }
   }
   EXPECT_EQ(answered, (std::set<uint64_t>{embed, tick}));

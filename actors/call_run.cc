@@ -1,0 +1,257 @@
+#include "actors/call_run.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "actors/engine_status.h"
+#include "actors/refusal.h"
+#include "protocol/status.h"
+
+namespace superfluid {
+namespace {
+
+absl::Status NoGeneration() {
+  return absl::UnimplementedError("the engine does not generate tokens");
+}
+
+StrategySpec ToEngine(const linkw::StrategyRegister& request) {
+  StrategySpec spec;
+  spec.strategy_id = request.strategy_id;
+  spec.impl_version = request.impl_version;
+  spec.impl_hash = request.impl_hash;
+  spec.config_hash = request.config_hash;
+  for (const linkw::StrategyArtifact& artifact : request.artifacts) {
+    spec.artifacts.push_back({.role = artifact.role,
+                              .content_hash = artifact.content_hash,
+                              .byte_size = artifact.byte_size,
+                              .path = artifact.load_path});
+  }
+  for (const linkw::TapSpec& tap : request.taps) {
+    spec.taps.push_back(
+        {.layer = tap.layer, .tensor = tap.tensor, .dtype = tap.dtype, .layout = tap.layout});
+  }
+  for (const linkw::CapabilityRequirement& requirement : request.capabilities) {
+    spec.requirements.push_back({.kind_id = requirement.kind_id, .params = requirement.params});
+  }
+  spec.target_archs = request.target_archs;
+  spec.kernel_caps_required = request.kernel_caps_required;
+  spec.est_state_bytes = request.est_state_bytes;
+  spec.claimed_exactness = request.claimed_exactness;
+  spec.rng_contract_version = request.rng_contract_version;
+  return spec;
+}
+
+linkw::StrategyGrant ToWire(const StrategyTerms& terms) {
+  linkw::StrategyGrant grant;
+  grant.strategy_slot = linkw::StrategySlot{static_cast<uint32_t>(terms.slot)};
+  for (const StrategyCertificate& certificate : terms.certificates) {
+    grant.certificates.push_back(
+        {.cert_id = certificate.cert_id,
+         .exactness = certificate.exactness,
+         .sampling_modes = certificate.sampling_modes,
+         .param_domain = certificate.param_domain,
+         .grammar_allowed = certificate.grammar_allowed,
+         .logit_bias_allowed = certificate.logit_bias_allowed,
+         .verification_shape_class = certificate.verification_shape_class,
+         .admissible_host_identities = certificate.admissible_host_identities});
+  }
+  for (const StateSpace& space : terms.state_spaces) {
+    grant.state_spaces.push_back(superfluid::ToWire(space));
+  }
+  grant.reserved_bytes = terms.reserved_bytes;
+  return grant;
+}
+
+template <class Keys>
+void AddSequence(Keys& keys, linkw::SequenceId sequence) {
+  if (sequence == linkw::SequenceId{}) return;
+  keys.push_back(WorkKey::Of(SequenceHandle{static_cast<uint64_t>(sequence)}));
+}
+
+Footprint FootprintOfTick(const linkw::TickSubmit& tick) {
+  Footprint footprint;
+  for (const linkw::Lane& lane : tick.plan.lanes) {
+    footprint.keys.push_back(WorkKey::Of(LaneTag{static_cast<uint64_t>(lane.lane_tag)}));
+    AddSequence(footprint.keys, lane.sequence);
+  }
+  return footprint;
+}
+
+template <class Call>
+Footprint FootprintOfCall(const Call& call) {
+  Footprint footprint;
+  if constexpr (requires { call.sequence; }) {
+    AddSequence(footprint.keys, call.sequence);
+  } else if constexpr (requires { call.parent; }) {
+    AddSequence(footprint.keys, call.parent);
+  } else if constexpr (requires { call.lane_tag; }) {
+    footprint.keys.push_back(WorkKey::Of(LaneTag{static_cast<uint64_t>(call.lane_tag)}));
+  } else {
+    // What makes something new, or only looks, is in nobody's way; all else may be in everybody's.
+    using T = std::decay_t<Call>;
+    footprint.barrier =
+        !(std::is_same_v<T, linkw::CreateSequence> || std::is_same_v<T, linkw::CreateGrammar> ||
+          std::is_same_v<T, linkw::CreateGrammarStructural> ||
+          std::is_same_v<T, linkw::CreateLogitBias> || std::is_same_v<T, linkw::Embed> ||
+          std::is_same_v<T, linkw::ForwardStage> || std::is_same_v<T, linkw::GetLoraId> ||
+          std::is_same_v<T, linkw::Capabilities> || std::is_same_v<T, linkw::MediaProbe> ||
+          std::is_same_v<T, linkw::MediaEncode>);
+  }
+  // These also change the cache, which every new sequence may use.
+  if constexpr (std::is_same_v<std::decay_t<Call>, linkw::AdoptSequence> ||
+                std::is_same_v<std::decay_t<Call>, linkw::PublishSequence>) {
+    footprint.barrier = true;
+  }
+  return footprint;
+}
+
+}  // namespace
+
+CallRun::CallRun(Engine& engine, EngineLink& link, const EngineRoots& roots,
+                 std::shared_ptr<const Segment> segment)
+    : engine_(engine),
+      generation_(engine.generation()),
+      link_(link),
+      roots_(roots),
+      segment_(std::move(segment)) {}
+
+linkw::WorkerMessage CallRun::Run(const linkw::DriverMessage& message) {
+  return std::visit(
+      [this](const auto& request) -> linkw::WorkerMessage {
+        if constexpr (requires { Answer(request); }) {
+          return Answer(request);
+        } else {
+          return linkw::Error{.status = linkw::Status::kInternal,
+                              .message = "a request that is no call of the engine",
+                              .detail = {},
+                              .fatal = false};
+        }
+      },
+      message);
+}
+
+linkw::WorkerMessage CallRun::Answer(const linkw::StateSyncRequest& request) {
+  Reply reply = NoGeneration();
+  if (generation_ != nullptr || std::holds_alternative<linkw::Capabilities>(request.call)) {
+    reply = std::visit([this](const auto& call) { return Call(call); }, request.call);
+  }
+  if (reply.ok()) {
+    return linkw::StateSyncResult{
+        .status = linkw::Status::kOk, .message = {}, .reply = *std::move(reply)};
+  }
+  return linkw::StateSyncResult{
+      .status = EngineStatus(reply.status()), .message = MessageOf(reply.status()), .reply = {}};
+}
+
+linkw::WorkerMessage CallRun::Answer(const linkw::MatchRequest& request) {
+  const auto refuse = [](const absl::Status& status) {
+    return linkw::MatchResult{
+        .status = EngineStatus(status), .message = MessageOf(status), .spaces = {}};
+  };
+  if (generation_ == nullptr) return refuse(NoGeneration());
+  const absl::StatusOr<std::vector<Token>> tokens = ReadTokens(request.span);
+  if (!tokens.ok()) return refuse(tokens.status());
+  const absl::StatusOr<std::vector<SpaceMatch>> matches =
+      generation_->Match(*tokens, request.media_deps);
+  if (!matches.ok()) return refuse(matches.status());
+  linkw::MatchResult result;
+  for (const SpaceMatch& match : *matches) {
+    result.spaces.push_back({.space_id = linkw::SpaceId{static_cast<uint32_t>(match.space)},
+                             .matched_tokens = match.matched_tokens});
+  }
+  return result;
+}
+
+linkw::WorkerMessage CallRun::Answer(const linkw::SeedAcquire& request) {
+  const auto refuse = [](const absl::Status& status) {
+    // Not cached is an answer, not a handle that does not exist.
+    return linkw::SeedGrant{
+        .status = absl::IsNotFound(status) ? linkw::FromAbsl(status) : EngineStatus(status),
+        .message = MessageOf(status)};
+  };
+  if (generation_ == nullptr) return refuse(NoGeneration());
+  const absl::StatusOr<std::vector<Token>> tokens = ReadTokens(request.span);
+  if (!tokens.ok()) return refuse(tokens.status());
+  if (request.prefix_len > tokens->size()) {
+    return refuse(absl::InvalidArgumentError(
+        absl::StrCat("a prefix of ", request.prefix_len, " tokens of a span of ", tokens->size())));
+  }
+  if (absl::Status room = link_.handles.CheckRoom(HandleKind::kSeed); !room.ok()) {
+    return refuse(room);
+  }
+  const absl::StatusOr<Lease> lease = generation_->AcquireSeed(
+      *tokens, request.prefix_len, request.determinism_class, request.media_deps);
+  if (!lease.ok()) return refuse(lease.status());
+  const auto seed = static_cast<uint64_t>(lease->seed);
+  if (absl::Status kept = Keep(HandleKind::kSeed, seed); !kept.ok()) return refuse(kept);
+  return linkw::SeedGrant{.seed_handle = linkw::SeedHandle{seed},
+                          .ttl_ms = lease->ttl_ms,
+                          .ttl_ticks = lease->ttl_ticks};
+}
+
+// Idempotent and without a reply: the caller sends nothing for a Telemetry.
+linkw::WorkerMessage CallRun::Answer(const linkw::SeedRelease& request) {
+  const auto seed = static_cast<uint64_t>(request.seed_handle);
+  if (generation_ != nullptr && link_.handles.Knows(HandleKind::kSeed, seed)) {
+    link_.handles.Remove(HandleKind::kSeed, seed);
+    // It may have expired or been adopted meanwhile: then there is nothing to release.
+    generation_->ReleaseSeed(SeedHandle{seed}).IgnoreError();
+  }
+  return linkw::Telemetry{};
+}
+
+linkw::WorkerMessage CallRun::Answer(const linkw::StrategyRegister& request) {
+  const auto refuse = [](const absl::Status& status) {
+    linkw::StrategyGrant grant;
+    grant.status = EngineStatus(status);
+    grant.message = MessageOf(status);
+    return grant;
+  };
+  if (generation_ == nullptr) return refuse(NoGeneration());
+  if (absl::Status room = link_.handles.CheckRoom(HandleKind::kStrategy); !room.ok()) {
+    return refuse(room);
+  }
+  const absl::StatusOr<StrategyTerms> terms = generation_->RegisterStrategy(ToEngine(request));
+  if (!terms.ok()) return refuse(terms.status());
+  const absl::Status kept = Keep(HandleKind::kStrategy, static_cast<uint64_t>(terms->slot));
+  return kept.ok() ? ToWire(*terms) : refuse(kept);
+}
+
+absl::Status CallRun::CheckSequence(linkw::SequenceId sequence) const {
+  return link_.handles.Check(HandleKind::kSequence, static_cast<uint64_t>(sequence));
+}
+
+absl::Status CallRun::CheckTokens(absl::Span<const Token> tokens) const {
+  for (const Token token : tokens) {
+    if (token >= engine_.info().vocab_size) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "token ", token, " is outside the vocabulary (", engine_.info().vocab_size, " tokens)"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Token>> CallRun::ReadTokens(const linkw::TokenSpan& span) const {
+  if (!link_.rings) {
+    return absl::FailedPreconditionError("token spans need all three rings to be attached");
+  }
+  absl::StatusOr<std::vector<Token>> tokens = link_.rings->ReadTokens(span);
+  if (!tokens.ok()) return tokens;
+  if (absl::Status valid = CheckTokens(*tokens); !valid.ok()) return valid;
+  return tokens;
+}
+
+absl::Status CallRun::Keep(HandleKind kind, uint64_t handle) {
+  return link_.handles.Add(kind, handle);
+}
+
+Footprint FootprintOf(const linkw::DriverMessage& message) {
+  if (const auto* tick = std::get_if<linkw::TickSubmit>(&message)) return FootprintOfTick(*tick);
+  if (const auto* request = std::get_if<linkw::StateSyncRequest>(&message)) {
+    return std::visit([](const auto& call) { return FootprintOfCall(call); }, request->call);
+  }
+  return {.keys = {}, .barrier = true};
+}
+
+}  // namespace superfluid

@@ -1,0 +1,89 @@
+#ifndef SUPERFLUID_ACTORS_WORK_QUEUE_H_
+#define SUPERFLUID_ACTORS_WORK_QUEUE_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <vector>
+
+#include "actors/ids.h"
+#include "engine/handles.h"
+
+namespace superfluid {
+
+enum class WorkClass : uint8_t { kTick, kCall, kOp };
+
+// Something that two requests may have in common, and must then use in the order sent.
+struct WorkKey {
+  enum class Kind : uint8_t { kSequence, kLane };
+  Kind kind = Kind::kSequence;
+  uint64_t value = 0;
+
+  static WorkKey Of(SequenceHandle sequence) {
+    return {Kind::kSequence, static_cast<uint64_t>(sequence)};
+  }
+  static WorkKey Of(LaneTag tag) { return {Kind::kLane, static_cast<uint64_t>(tag)}; }
+  friend auto operator<=>(const WorkKey&,
+                          const WorkKey&) = default;  // NOLINT(modernize-use-nullptr)
+};
+
+// What a request touches.
+struct Footprint {
+  std::vector<WorkKey> keys;
+  bool barrier = false;  // everything: it waits for all before it, all after it wait for it
+};
+
+// The requests that wait for the engine or run in it, other than transcriptions, in the order in
+// which the peer sent them.
+//
+//   Add --> [reserved --MakeReady-->] ready --Begin--> running --Remove--> gone
+//
+// A request may begin when nothing before it that is not gone shares a key with it; so those that
+// have nothing in common overtake each other, and the rest keep their order. A state op is reserved
+// when its request arrives, and becomes ready when its buffer has been looked at: what is sent
+// after it, and touches its sequence, waits for it all the same.
+//
+// Threads: one. Complexity: a decision looks at every pair of requests, of which there are few.
+class WorkQueue {
+ public:
+  // `key` is not in the queue yet.
+  void Add(RequestKey key, WorkClass work, Footprint footprint, bool ready);
+  void MakeReady(RequestKey key);
+  void Begin(RequestKey key);
+  // Unknown keys are ignored.
+  void Remove(RequestKey key);
+
+  bool Contains(RequestKey key) const { return Find(key) != items_.end(); }
+  bool Running(RequestKey key) const;
+
+  // The oldest request of this class that may begin now.
+  std::optional<RequestKey> Next(WorkClass work) const;
+
+  // In the order sent.
+  std::vector<RequestKey> KeysOf(LinkId link) const;
+  // That have not begun.
+  size_t waiting() const;
+
+ private:
+  enum class Phase : uint8_t { kReserved, kReady, kRunning };
+  struct Item {
+    RequestKey key;
+    WorkClass work = WorkClass::kTick;
+    Footprint footprint;
+    Phase phase = Phase::kReady;
+  };
+  using Items = std::list<Item>;
+
+  static bool Conflict(const Footprint& a, const Footprint& b);
+  bool MayBegin(Items::const_iterator candidate) const;
+  Items::const_iterator Find(RequestKey key) const;
+  Items::iterator Find(RequestKey key);
+
+  Items items_;
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_WORK_QUEUE_H_

@@ -1,0 +1,154 @@
+#include "actors/call_run.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "gtest/gtest.h"
+#include "tests/actors/fake_generation.h"
+
+namespace superfluid {
+namespace {
+
+using linkw::Status;
+
+class CallRunTest : public testing::Test {
+ protected:
+  linkw::StateSyncResult Call(linkw::StateSyncCall call) {
+    CallRun run(*engine_, link_, roots_, segment_);
+    return std::get<linkw::StateSyncResult>(run.Run(linkw::StateSyncRequest{std::move(call)}));
+  }
+  Status StatusOf(linkw::StateSyncCall call) { return Call(std::move(call)).status; }
+  const std::vector<std::string>& calls() { return engine_->fake().calls; }
+
+  std::unique_ptr<FakeEngine> engine_ = std::make_unique<FakeEngine>();
+  EngineLink link_;
+  EngineRoots roots_;
+  std::shared_ptr<const Segment> segment_;
+};
+
+TEST_F(CallRunTest, AnEngineWithoutGenerationLacksTheCalls) {
+  engine_ = std::make_unique<FakeEngine>(false);
+  EXPECT_EQ(StatusOf(linkw::CreateSequence{}), Status::kUnsupported);
+  EXPECT_EQ(StatusOf(linkw::Capabilities{}), Status::kOk);
+}
+
+TEST_F(CallRunTest, WhatTheEngineDoesNotOverrideIsUnsupported) {
+  EXPECT_EQ(StatusOf(linkw::CacheEvict{}), Status::kUnsupported);
+  EXPECT_EQ(StatusOf(linkw::LoraUnload{}), Status::kUnsupported);
+}
+
+TEST_F(CallRunTest, KnowsTheHandlesThatItGave) {
+  const auto made = Call(linkw::CreateSequence{});
+  const auto sequence = std::get<linkw::CreateSequenceResult>(made.reply).sequence;
+  const auto forked = Call(linkw::Fork{.parent = sequence});
+  EXPECT_EQ(forked.status, Status::kOk) << forked.message;
+  EXPECT_EQ(StatusOf(linkw::FreeSequence{.sequence = sequence}), Status::kOk);
+  EXPECT_EQ(StatusOf(linkw::FreeSequence{.sequence = sequence}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::Fork{.parent = sequence}), Status::kUnknownHandle);
+  EXPECT_EQ(calls(), (std::vector<std::string>{"create_sequence", "fork", "free_sequence"}));
+}
+
+TEST_F(CallRunTest, ABogusHandleNeverReachesTheEngine) {
+  const linkw::SequenceId bogus{0xDEADBEEFDEADBEEF};
+  EXPECT_EQ(StatusOf(linkw::Fork{.parent = bogus}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::Trim{.sequence = bogus}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::ExportSize{.sequence = bogus}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::SnapshotBoundary{.sequence = bogus}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::FreeSequence{.sequence = bogus}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::PublishSequence{.sequence = bogus}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::AdoptSequence{.sequence = bogus}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::FreeGrammar{linkw::GrammarHandle{5}}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::FreeLogitBias{linkw::LogitBiasHandle{5}}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::MediaRelease{linkw::MediaHandle{5}}), Status::kUnknownHandle);
+  EXPECT_EQ(StatusOf(linkw::MediaBind{.media_handle = linkw::MediaHandle{5}}),
+            Status::kUnknownHandle);
+  EXPECT_TRUE(calls().empty());
+}
+
+TEST_F(CallRunTest, TokensAreCheckedAgainstTheVocabulary) {
+  EXPECT_EQ(StatusOf(linkw::Embed{.tokens = {1, 999}}), Status::kOk);
+  EXPECT_EQ(StatusOf(linkw::Embed{.tokens = {1, 1000}}), Status::kInvalidArgument);
+  EXPECT_EQ(StatusOf(linkw::CreateLogitBias{.tokens = {1000}, .values = {1}}),
+            Status::kInvalidArgument);
+  EXPECT_EQ(StatusOf(linkw::CreateLogitBias{.tokens = {1}, .values = {}}),
+            Status::kInvalidArgument);
+}
+
+TEST_F(CallRunTest, SpansNeedRings) {
+  EXPECT_EQ(StatusOf(linkw::Unpublish{}), Status::kFailedPrecondition);
+}
+
+TEST_F(CallRunTest, AnEngineThatGivesAHandleTwiceIsFoundOut) {
+  Call(linkw::CreateSequence{});
+  engine_->fake().next_handle = 1;
+  EXPECT_EQ(StatusOf(linkw::CreateSequence{}), Status::kEngineFailed);
+  engine_->fake().next_handle = 0;
+  EXPECT_EQ(StatusOf(linkw::CreateSequence{}), Status::kEngineFailed);
+}
+
+TEST_F(CallRunTest, FilesAreFoundBelowTheirRootOnly) {
+  roots_.model = testing::TempDir() + "/models";
+  ASSERT_EQ(std::system(("mkdir -p " + roots_.model).c_str()), 0);
+  std::ofstream(roots_.model + "/adapter") << "x";
+  const auto loaded = Call(linkw::LoraLoad{"adapter"});
+  EXPECT_EQ(std::get<linkw::LoraIdResult>(loaded.reply).lora_id, linkw::LoraId{3});
+  ASSERT_EQ(calls().size(), 1);
+  EXPECT_EQ(calls()[0].find("load_adapter /proc/self/fd/"), 0) << calls()[0];
+  EXPECT_EQ(StatusOf(linkw::LoraLoad{"../x"}), Status::kPermissionDenied);
+  EXPECT_EQ(StatusOf(linkw::LoraLoad{"/etc/passwd"}), Status::kPermissionDenied);
+  EXPECT_EQ(StatusOf(linkw::LoraLoad{"missing"}), Status::kNotFound);
+  EXPECT_EQ(StatusOf(linkw::LoraLoad{""}), Status::kInvalidArgument);
+}
+
+TEST_F(CallRunTest, HiddenStateHasToLieInItsBuffer) {
+  segment_ = std::make_shared<const Segment>(Segment::Create(4096, "hidden").value());
+  for (const linkw::BufferSpan& span : {linkw::BufferSpan{.offset = 4000, .length = 97},
+                                        linkw::BufferSpan{.offset = ~uint64_t{0}, .length = 2}}) {
+    EXPECT_EQ(StatusOf(linkw::ForwardStage{.hidden_in = span}), Status::kInvalidArgument);
+  }
+}
+
+TEST_F(CallRunTest, ReleasesASeedOnce) {
+  RingsOfTest rings;
+  link_.rings = TickRings::Open(RingsOfTest::Again(rings.in.segment()),
+                                RingsOfTest::Again(rings.out.segment()),
+                                RingsOfTest::Again(rings.logits.segment()))
+                    .value();
+  const SpanRef span = rings.in.Write(0, {{1, 2, 3}}, 0).value();
+  linkw::SeedAcquire acquire;
+  acquire.span = {linkw::RingId{span.ring}, span.slot, span.generation, 0, 3};
+  acquire.prefix_len = 4;
+  CallRun run(*engine_, link_, roots_, nullptr);
+  EXPECT_EQ(std::get<linkw::SeedGrant>(run.Run(acquire)).status, Status::kInvalidArgument);
+  acquire.prefix_len = 3;
+  const auto grant = std::get<linkw::SeedGrant>(run.Run(acquire));
+  EXPECT_EQ(grant.status, Status::kOk) << grant.message;
+  EXPECT_EQ(grant.ttl_ms, 5);
+  run.Run(linkw::SeedRelease{grant.seed_handle});
+  run.Run(linkw::SeedRelease{grant.seed_handle});
+  run.Run(linkw::SeedRelease{linkw::SeedHandle{77}});
+  EXPECT_EQ(calls(), (std::vector<std::string>{"acquire_seed", "release_seed"}));
+}
+
+TEST(FootprintTest, SaysWhatARequestTouches) {
+  linkw::TickSubmit tick;
+  tick.plan.lanes.resize(2);
+  tick.plan.lanes[1].sequence = linkw::SequenceId{7};
+  EXPECT_EQ(FootprintOf(tick).keys.size(), 3) << "two lanes and one sequence";
+  const auto of_call = [](linkw::StateSyncCall call) {
+    return FootprintOf(linkw::StateSyncRequest{std::move(call)});
+  };
+  EXPECT_EQ(of_call(linkw::Trim{.sequence = linkw::SequenceId{7}}).keys.size(), 1);
+  EXPECT_FALSE(of_call(linkw::Embed{}).barrier);
+  EXPECT_TRUE(of_call(linkw::LoraUnload{}).barrier);
+  EXPECT_TRUE(of_call(linkw::FreeGrammar{}).barrier);
+  EXPECT_TRUE(of_call(linkw::PublishSequence{}).barrier);
+  EXPECT_TRUE(FootprintOf(linkw::SeedRelease{}).barrier);
+}
+
+}  // namespace
+}  // namespace superfluid

@@ -1,0 +1,266 @@
+#include "actors/tick_run.h"
+
+#include <bit>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "tests/actors/fake_generation.h"
+
+namespace superfluid {
+namespace {
+
+using linkw::LaneKind;
+
+class TickRunTest : public testing::Test {
+ protected:
+  TickRunTest() {
+    link_.rings = TickRings::Open(RingsOfTest::Again(rings_.in.segment()),
+                                  RingsOfTest::Again(rings_.out.segment()),
+                                  RingsOfTest::Again(rings_.logits.segment()))
+                      .value();
+    // Every lane draws 1, 2, ... up to what it may.
+    engine_.fake().run_tick = [](const Tick& tick, const CancelToken& /*token*/, TickHost& host) {
+      std::vector<LaneResult> results;
+      for (size_t i = 0; i < tick.lanes.size(); ++i) {
+        LaneResult result;
+        result.sequence = tick.lanes[i].sequence == SequenceHandle{} ? SequenceHandle{100 + i}
+                                                                     : tick.lanes[i].sequence;
+        for (uint32_t n = 1; n <= tick.lanes[i].max_tokens; ++n) result.tokens.push_back(n);
+        if (tick.partial_emits) host.Emit(i, result.tokens);
+        results.push_back(std::move(result));
+      }
+      return results;
+    };
+  }
+
+  linkw::TokenSpan Write(std::vector<uint32_t> tokens) {
+    const SpanRef span = rings_.in.Write(next_slot_++ % 64, tokens, 0).value();
+    return {linkw::RingId{span.ring}, span.slot, span.generation, span.offset, span.count};
+  }
+
+  static linkw::Lane Lane(uint64_t tag, uint32_t max_tokens) {
+    linkw::Lane lane;
+    lane.lane_tag = linkw::LaneTag{tag};
+    lane.max_tokens = max_tokens;
+    return lane;
+  }
+
+  linkw::TickResult Run(std::vector<linkw::Lane> lanes, uint32_t flags = 0) {
+    const linkw::TickPlan plan{.tick_id = 5, .flags = flags, .lanes = std::move(lanes)};
+    const TickRun::EmitSink sink = [this](linkw::TickEmit emit) { emits_.push_back(emit); };
+    return TickRun(engine_.fake(), engine_.info(), link_, plan, sink).Run(token_);
+  }
+
+  std::vector<uint32_t> Read(const linkw::TokenSpan& span) {
+    std::vector<uint32_t> words(span.count);
+    const RingReader& ring = span.ring_id == linkw::kLogitsRing ? rings_.logits : rings_.out;
+    const SpanRef ref{static_cast<uint32_t>(span.ring_id), span.slot, span.generation, span.offset,
+                      span.count};
+    EXPECT_TRUE(ring.Read(ref, absl::MakeSpan(words)).ok());
+    return words;
+  }
+
+  void ExpectLaneError(linkw::Lane lane, linkw::Status status) {
+    const linkw::TickResult result = Run({std::move(lane), Lane(999, 1)});
+    ASSERT_EQ(result.status, linkw::Status::kOk) << result.message;
+    EXPECT_EQ(result.events.lanes[0].finish_reason, linkw::FinishReason::kError);
+    EXPECT_EQ(result.events.lanes[0].status, status) << result.events.lanes[0].message;
+    EXPECT_FALSE(result.events.lanes[0].message.empty());
+    EXPECT_EQ(result.events.lanes[1].status, linkw::Status::kOk) << "the other lane ran";
+    link_.handles = {};
+  }
+  void ExpectRefused(std::vector<linkw::Lane> lanes, linkw::Status status) {
+    const linkw::TickResult result = Run(std::move(lanes));
+    EXPECT_EQ(result.status, status) << result.message;
+    EXPECT_TRUE(result.events.lanes.empty());
+    EXPECT_TRUE(engine_.fake().calls.empty()) << "nothing of it may run";
+  }
+
+  FakeEngine engine_;
+  EngineLink link_;
+  RingsOfTest rings_;
+  CancelToken token_;
+  std::vector<linkw::TickEmit> emits_;
+  uint32_t next_slot_ = 0;
+};
+
+TEST_F(TickRunTest, WritesWhatWasDrawnAndKeepsNewSequences) {
+  const linkw::TickResult result = Run({Lane(1, 3), Lane(2, 0)});
+  ASSERT_EQ(result.status, linkw::Status::kOk) << result.message;
+  EXPECT_EQ(result.events.tick_id, 5);
+  EXPECT_EQ(Read(result.events.lanes[0].out), (std::vector<uint32_t>{1, 2, 3}));
+  EXPECT_EQ(result.events.lanes[1].out.count, 0);
+  EXPECT_EQ(result.events.lanes[1].sequence, linkw::SequenceId{101});
+  EXPECT_TRUE(link_.handles.Knows(HandleKind::kSequence, 100));
+}
+
+TEST_F(TickRunTest, HandsTheInputOver) {
+  std::vector<Token> seen;
+  auto run = engine_.fake().run_tick;
+  engine_.fake().run_tick = [&](const Tick& tick, const CancelToken& token, TickHost& host) {
+    seen.assign(tick.lanes[0].input.begin(), tick.lanes[0].input.end());
+    return run(tick, token, host);
+  };
+  linkw::Lane lane = Lane(1, 1);
+  lane.input = Write({4, 5, 6});
+  EXPECT_EQ(Run({lane}).status, linkw::Status::kOk);
+  EXPECT_EQ(seen, (std::vector<Token>{4, 5, 6}));
+}
+
+TEST_F(TickRunTest, EmitsOnlyIfAskedTo) {
+  Run({Lane(1, 2)});
+  EXPECT_TRUE(emits_.empty());
+  Run({Lane(2, 2)}, linkw::kTickFlagPartialEmits);  // the same new sequence twice is an error,
+  ASSERT_EQ(emits_.size(), 1);                      // but was emitted before that was seen
+  EXPECT_EQ(emits_[0].lane_tag, linkw::LaneTag{2});
+  EXPECT_EQ(emits_[0].tokens, (std::vector<uint32_t>{1, 2}));
+}
+
+TEST_F(TickRunTest, WritesLogitsAsPairs) {
+  engine_.fake().run_tick = [](const Tick& tick, const CancelToken&, TickHost&) {
+    LaneResult result;
+    result.sequence = SequenceHandle{1};
+    if (tick.lanes[0].want_logits) result.logits = {{7, 0.5F}, {8, -1.0F}};
+    return std::vector<LaneResult>{result};
+  };
+  linkw::Lane lane = Lane(1, 0);
+  lane.want_logits = true;
+  const linkw::TickResult result = Run({lane});
+  EXPECT_EQ(
+      Read(result.events.lanes[0].logits),
+      (std::vector<uint32_t>{7, std::bit_cast<uint32_t>(0.5F), 8, std::bit_cast<uint32_t>(-1.0F)}));
+}
+
+TEST_F(TickRunTest, RefusesATickThatIsWrongAsAWhole) {
+  ExpectRefused({}, linkw::Status::kInvalidArgument);
+  ExpectRefused(std::vector<linkw::Lane>(257, Lane(1, 1)), linkw::Status::kInvalidArgument);
+  ExpectRefused({Lane(1, 1), Lane(1, 1)}, linkw::Status::kInvalidArgument);
+  linkw::Lane one = Lane(1, 1);
+  linkw::Lane two = Lane(2, 1);
+  one.sequence = two.sequence = linkw::SequenceId{4};
+  ExpectRefused({one, two}, linkw::Status::kInvalidArgument);
+  std::vector<linkw::Lane> many;
+  for (uint64_t i = 0; i < 33; ++i) {
+    many.push_back(Lane(i, 1));
+    many.back().want_logits = true;
+  }
+  ExpectRefused(many, linkw::Status::kInvalidArgument);
+}
+
+TEST_F(TickRunTest, RefusesAStaleSpanAndNeverHalfReadsIt) {
+  linkw::Lane good = Lane(1, 1);
+  good.input = Write({1});
+  linkw::Lane stale = Lane(2, 1);
+  stale.input = Write({1, 2});
+  next_slot_ = stale.input.slot;
+  Write({3, 4});
+  ExpectRefused({good, stale}, linkw::Status::kRejectBadRefGeneration);
+}
+
+TEST_F(TickRunTest, RefusesSpansThatCannotBe) {
+  const linkw::TokenSpan good = Write({1, 2});
+  for (const auto& change : std::initializer_list<void (*)(linkw::TokenSpan&)>{
+           [](linkw::TokenSpan& span) { span.slot = 64; },
+           [](linkw::TokenSpan& span) { span.count = 3; },
+           [](linkw::TokenSpan& span) { span.count = 0xFFFFFFFF; },
+           [](linkw::TokenSpan& span) { span.offset = 0xFFFFFFFF; },
+           [](linkw::TokenSpan& span) { span.ring_id = linkw::kTokenOutRing; },
+           [](linkw::TokenSpan& span) { span.generation = 1; }}) {
+    linkw::Lane lane = Lane(1, 1);
+    lane.input = good;
+    change(lane.input);
+    ExpectRefused({lane}, linkw::Status::kInvalidArgument);
+  }
+}
+
+TEST_F(TickRunTest, ALanesOwnTroubleIsItsOwn) {
+  linkw::Lane lane = Lane(1, 1025);
+  ExpectLaneError(lane, linkw::Status::kInvalidArgument);
+  lane = Lane(1, 1);
+  lane.kind = LaneKind::kPrefill;
+  ExpectLaneError(lane, linkw::Status::kInvalidArgument);
+  lane = Lane(1, 1);
+  lane.draft_tokens = {1};
+  ExpectLaneError(lane, linkw::Status::kInvalidArgument);
+  lane = Lane(1, 1);
+  lane.stop_slot = 257;
+  ExpectLaneError(lane, linkw::Status::kInvalidArgument);
+  lane = Lane(1, 1);
+  lane.stop_tokens = {1000};
+  ExpectLaneError(lane, linkw::Status::kInvalidArgument);
+  lane = Lane(1, 1);
+  lane.input = Write({999, 1000});
+  ExpectLaneError(lane, linkw::Status::kInvalidArgument);
+  lane = Lane(1, 1);
+  lane.sampling.top_p = 2;
+  ExpectLaneError(lane, linkw::Status::kInvalidArgument);
+}
+
+TEST_F(TickRunTest, HandlesThatTheEngineDidNotGiveNeverReachIt) {
+  linkw::Lane lane = Lane(1, 1);
+  lane.sequence = linkw::SequenceId{0xDEADBEEF};
+  ExpectLaneError(lane, linkw::Status::kUnknownHandle);
+  lane = Lane(1, 1);
+  lane.grammar_handle = linkw::GrammarHandle{5};
+  ExpectLaneError(lane, linkw::Status::kUnknownHandle);
+  lane = Lane(1, 1);
+  lane.logit_bias_handle = linkw::LogitBiasHandle{5};
+  ExpectLaneError(lane, linkw::Status::kUnknownHandle);
+  lane = Lane(1, 1);
+  lane.strategy_slot = linkw::StrategySlot{5};
+  ExpectLaneError(lane, linkw::Status::kUnknownHandle);
+}
+
+// What an engine may do wrong ends its lane, or the tick, and nothing else.
+TEST_F(TickRunTest, AnEngineThatLiesIsFoundOut) {
+  const auto expect = [this](const std::function<void(std::vector<LaneResult>&)>& lie) {
+    auto run = [lie](const Tick&, const CancelToken&, TickHost&) {
+      std::vector<LaneResult> results(1);
+      results[0].sequence = SequenceHandle{1};
+      lie(results);
+      return results;
+    };
+    engine_.fake().run_tick = run;
+    link_.handles = {};
+    const linkw::TickResult result = Run({Lane(1, 2)});
+    const linkw::Status status =
+        result.status == linkw::Status::kOk ? result.events.lanes.at(0).status : result.status;
+    EXPECT_EQ(status, linkw::Status::kEngineFailed);
+  };
+  expect([](auto& results) { results[0].tokens = {1, 2, 3}; });
+  expect([](auto& results) { results[0].tokens = {1000}; });
+  expect([](auto& results) { results[0].sequence = {}; });
+  expect([](auto& results) { results[0].logits.resize(33); });
+  expect([](auto& results) { results.resize(2); });
+  expect([](auto& results) { results.clear(); });
+  expect([](auto& results) { results[0].status = absl::InternalError("broken"); });
+}
+
+TEST_F(TickRunTest, AStoppedTickSaysWhatWasDone) {
+  engine_.fake().run_tick = [this](const Tick&, const CancelToken&, TickHost&) {
+    token_.Cancel(CancelReason::kDeadline, 1);
+    LaneResult result;
+    result.sequence = SequenceHandle{1};
+    result.tokens = {4};
+    result.finish = FinishReason::kStopped;
+    return std::vector<LaneResult>{result};
+  };
+  const linkw::TickResult result = Run({Lane(1, 9)});
+  EXPECT_EQ(result.status, linkw::Status::kDeadlineExceeded);
+  ASSERT_EQ(result.events.lanes.size(), 1);
+  EXPECT_EQ(Read(result.events.lanes[0].out), (std::vector<uint32_t>{4}));
+}
+
+TEST_F(TickRunTest, OutSlotsGoRoundOverAllTicks) {
+  linkw::TokenSpan first;
+  for (uint64_t i = 0; i < 256; ++i) {
+    link_.handles = {};
+    const linkw::TickResult result = Run({Lane(i, 1)});
+    EXPECT_EQ(result.events.lanes[0].out.slot, i);
+    if (i == 0) first = result.events.lanes[0].out;
+  }
+  EXPECT_EQ(Read(first), (std::vector<uint32_t>{1})) << "readable until its slot comes round";
+}
+
+}  // namespace
+}  // namespace superfluid
