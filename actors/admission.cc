@@ -30,7 +30,8 @@ bool IsNewWork(MessageType type) {
 
 bool MayObserve(MessageType type) {
   return type == MessageType::kPing || type == MessageType::kTelemetry ||
-         type == MessageType::kStateSyncRequest;  // the router lets only Capabilities through
+         // Of these the router lets only CAPABILITIES and a shut-down through.
+         type == MessageType::kStateSyncRequest || type == MessageType::kDrainRequest;
 }
 
 }  // namespace

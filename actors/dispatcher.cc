@@ -223,7 +223,11 @@ void DispatcherState::End(std::optional<linkw::Error> last_word, std::string rea
 // The link counts as ended when the engine holds nothing of it any more.
 void DispatcherState::ReportEnd() {
   const auto report = [this] {
-    compat::Send(self_, context_.supervisor, LinkEnded{.link = context_.id, .reason = end_reason_});
+    compat::Send(self_, context_.supervisor,
+                 LinkEnded{.link = context_.id,
+                           .reason = end_reason_,
+                           .finished = drained_.finished,
+                           .cancelled = drained_.cancelled});
     self_->quit();
   };
   compat::Request(

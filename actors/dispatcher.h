@@ -156,7 +156,9 @@ class DispatcherState {
   Outcome On(const Current& current, const linkw::Telemetry& telemetry);
   void Open(uint64_t hello_seq, uint16_t version);
   linkw::EngineState CurrentEngineState() const;
-  void BeginDrain(uint64_t reply_to, bool cancel_open, absl::Duration patience);
+  void ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain);
+  void BeginDrain(uint64_t reply_to, bool cancel_open, absl::Duration patience,
+                  uint32_t finished_elsewhere = 0, uint32_t cancelled_elsewhere = 0);
   void FinishDrainIfIdle();
   void ArmDeadlineTimer();
 
@@ -234,6 +236,8 @@ class DispatcherState {
   struct Drain {
     uint64_t number = 0;
     uint64_t reply_to = 0;  // seq of the DRAIN; 0: the Supervisor's
+    uint32_t finished_elsewhere = 0;
+    uint32_t cancelled_elsewhere = 0;
     size_t open_at_start = 0;
     size_t cancelled = 0;
   };
@@ -241,6 +245,8 @@ class DispatcherState {
   uint64_t drains_ = 0;
   std::optional<DrainLink> pending_drain_;  // came while the driver's role was being decided
   bool ends_after_drain_ = false;
+  uint64_t shut_down_seq_ = 0;  // of the DRAIN by which this peer asked for the worker's end
+  linkw::Drained drained_;      // what the last drain came to, on this link alone
   std::string end_reason_;
 };
 

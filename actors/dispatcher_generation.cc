@@ -56,11 +56,13 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Tick
   if (!MayGenerate(current, true)) return Outcome::kHandled;
   const int64_t now_ns = compat::NowNs(self_);
   auto token = std::make_shared<CancelToken>();
+  int64_t deadline_ns = 0;
   if (const uint64_t us = tick.plan.deadline_us; us != 0) {
     // One that is further away than any clock reaches is none.
     constexpr uint64_t kFarUs = uint64_t{1} << 50;
     if (us < kFarUs) {
-      deadlines_.Add(current.seq, now_ns + static_cast<int64_t>(us) * 1000);
+      deadline_ns = now_ns + static_cast<int64_t>(us) * 1000;
+      deadlines_.Add(current.seq, deadline_ns);
       ArmDeadlineTimer();
     }
   }
@@ -70,6 +72,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Tick
                          .message = std::make_shared<const linkw::DriverMessage>(std::move(tick)),
                          .token = std::move(token),
                          .received_ns = now_ns,
+                         .deadline_ns = deadline_ns,
                          .writer = writer_,
                          .dispatcher = Dispatcher(self_),
                          .credit = current.Kept().credit});

@@ -61,6 +61,9 @@ struct RequestFinished {
 struct DrainLink {
   bool cancel_open = false;
   absl::Duration patience;
+  // What other links' drains came to; for the link that asked for the worker's end.
+  uint32_t finished_elsewhere = 0;
+  uint32_t cancelled_elsewhere = 0;
 };
 
 // The drain with number `drain` has run out of patience. To itself.

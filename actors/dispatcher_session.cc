@@ -155,8 +155,17 @@ void DispatcherState::ArmDeadlineTimer() {
 
 DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              const linkw::DrainRequest& drain) {
-  if (drain_) {
+  if (drain_ || shut_down_seq_ != 0) {
     RefuseRequest(current, linkw::Status::kBusy, "the link is draining already");
+    return Outcome::kHandled;
+  }
+  if (drain.shut_down) {
+    ShutWorkerDown(current, drain);
+    return Outcome::kHandled;
+  }
+  if (role_ != linkw::Role::kDriver) {
+    RefuseRequest(current, linkw::Status::kPermissionDenied,
+                  "an observer has nothing to drain; it may ask for the worker's end (shut_down)");
     return Outcome::kHandled;
   }
   if (drain.cancel_transcriptions) CancelTranscriptions(CancelReason::kDraining);
@@ -164,6 +173,20 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
       current.seq, false,
       drain.deadline_ms == 0 ? absl::InfiniteDuration() : absl::Milliseconds(drain.deadline_ms));
   return Outcome::kHandled;
+}
+
+// The Supervisor drains the other links, and then, with DrainLink, this one.
+void DispatcherState::ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain) {
+  // Longer than a process lives is for ever.
+  constexpr absl::Duration kForEver = absl::Hours(24 * 365);
+  shut_down_seq_ = current.seq;
+  phase_ = LinkPhase::kDraining;
+  if (drain.cancel_transcriptions) CancelTranscriptions(CancelReason::kDraining);
+  compat::Send(self_, context_.supervisor,
+               ShutDown{.cancel_open = drain.cancel_transcriptions,
+                        .patience = drain.deadline_ms == 0 ? kForEver
+                                                           : absl::Milliseconds(drain.deadline_ms),
+                        .asked_by = context_.id});
 }
 
 void DispatcherState::OnDrainLink(const DrainLink& drain) {
@@ -174,12 +197,19 @@ void DispatcherState::OnDrainLink(const DrainLink& drain) {
   }
   ends_after_drain_ = true;
   // A drain that the peer asked for is taken over, and still answered.
-  BeginDrain(drain_ ? drain_->reply_to : 0, drain.cancel_open, drain.patience);
+  const uint64_t reply_to = drain_ ? drain_->reply_to : std::exchange(shut_down_seq_, 0);
+  BeginDrain(reply_to, drain.cancel_open, drain.patience, drain.finished_elsewhere,
+             drain.cancelled_elsewhere);
 }
 
-void DispatcherState::BeginDrain(uint64_t reply_to, bool cancel_open, absl::Duration patience) {
+void DispatcherState::BeginDrain(uint64_t reply_to, bool cancel_open, absl::Duration patience,
+                                 uint32_t finished_elsewhere, uint32_t cancelled_elsewhere) {
   phase_ = LinkPhase::kDraining;
-  drain_ = Drain{.number = ++drains_, .reply_to = reply_to, .open_at_start = open_.size()};
+  drain_ = Drain{.number = ++drains_,
+                 .reply_to = reply_to,
+                 .finished_elsewhere = finished_elsewhere,
+                 .cancelled_elsewhere = cancelled_elsewhere,
+                 .open_at_start = open_.size()};
   if (cancel_open) CancelAllOpen(CancelReason::kDraining);
   if (patience != absl::InfiniteDuration()) {
     compat::SendAfter(self_, Dispatcher(self_), patience, DrainOverdue{drain_->number});
@@ -195,11 +225,13 @@ void DispatcherState::OnDrainOverdue(uint64_t drain) {
 void DispatcherState::FinishDrainIfIdle() {
   if (!drain_ || !open_.empty() || phase_ == LinkPhase::kEnded) return;
   const Drain drain = *std::exchange(drain_, std::nullopt);
+  const size_t cancelled = std::min(drain.cancelled, drain.open_at_start);
+  drained_ = {.finished = static_cast<uint32_t>(drain.open_at_start - cancelled),
+              .cancelled = static_cast<uint32_t>(cancelled)};
   if (drain.reply_to != 0) {
-    const size_t cancelled = std::min(drain.cancelled, drain.open_at_start);
     Reply(drain.reply_to,
-          linkw::Drained{.finished = static_cast<uint32_t>(drain.open_at_start - cancelled),
-                         .cancelled = static_cast<uint32_t>(cancelled)});
+          linkw::Drained{.finished = drained_.finished + drain.finished_elsewhere,
+                         .cancelled = drained_.cancelled + drain.cancelled_elsewhere});
   }
   if (ends_after_drain_) {
     End(linkw::Error{.status = linkw::Status::kDraining,

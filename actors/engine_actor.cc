@@ -42,6 +42,7 @@ struct EngineActorState::Job {
   int64_t queued_ns = 0;
   int64_t last_step_ns = 0;  // when its last step began
   TranscriptionCost cost;
+  int64_t reported_audio_ms = 0;
 };
 
 // Passes the segments of one step on to the job's transcriber.
@@ -224,7 +225,16 @@ void EngineActorState::AfterStep(RequestKey key, const absl::StatusOr<StepOutcom
   if (!outcome.ok()) return EndJob(key, outcome.status());
   if (*outcome == StepOutcome::kDone) return EndJob(key, absl::OkStatus());
   job.starved = *outcome == StepOutcome::kWaitingForAudio;
+  ReportProgress(job);
   UpdatePause(key, job);
+}
+
+void EngineActorState::ReportProgress(Job& job) {
+  if (job.request.progress_ms == 0) return;
+  const int64_t audio_ms = job.running->Progress().audio_ms;
+  if (audio_ms - job.reported_audio_ms < int64_t{job.request.progress_ms}) return;
+  job.reported_audio_ms = audio_ms;
+  compat::Send(self_, job.request.reply_to, AudioConsumed{audio_ms});
 }
 
 void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {

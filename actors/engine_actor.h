@@ -95,6 +95,7 @@ class EngineActorState {
   void StartJob(RequestKey key);
   void StepJob(RequestKey key);
   void AfterStep(RequestKey key, const absl::StatusOr<StepOutcome>& outcome, int64_t step_ns);
+  void ReportProgress(Job& job);
   void EndJob(RequestKey key, const absl::Status& status);
   bool EndIfStopped(RequestKey key);
   void EndStoppedJobs();

@@ -52,6 +52,7 @@ struct QueueTranscription {
   int64_t deadline_ns = 0;    // monotonic; 0: none. Orders the queue; the Transcriber enforces it
   uint32_t control_slot = 0;  // index of the stop word + 1; 0: none
   uint32_t segment_credit = 0;
+  uint32_t progress_ms = 0;  // of audio between two AudioConsumed; 0: none
   Transcriber reply_to;
 };
 
@@ -94,6 +95,7 @@ struct QueueTick {
   std::shared_ptr<const linkw::DriverMessage> message;  // a TickSubmit
   std::shared_ptr<CancelToken> token;
   int64_t received_ns = 0;  // monotonic
+  int64_t deadline_ns = 0;  // monotonic; 0: none. It is not begun later; the Dispatcher stops it
   LinkWriter writer;
   Dispatcher dispatcher;
   std::shared_ptr<const void> credit;  // of the frame that brought it, if it was large

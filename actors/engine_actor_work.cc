@@ -43,6 +43,7 @@ void EngineActorState::OnOpReported(const OpReported& reported) {
   std::vector<linkw::StateOpDone>& ops = LinkOf(reported.link).reported_ops;
   if (ops.size() == EngineLink::kMostReported) ops.erase(ops.begin());
   ops.push_back(reported.done);
+  ops.back().message.clear();  // its StateOpDone had it; 256 of them have to fit into a frame
 }
 
 TurnPolicy::Ready EngineActorState::ReadyWork() const {
@@ -73,6 +74,9 @@ void EngineActorState::RunTick(RequestKey key) {
   };
   const int64_t begin_ns = Now();
   progress_->BeginStep(begin_ns);
+  if (tick.deadline_ns != 0 && begin_ns >= tick.deadline_ns) {
+    tick.token->Cancel(CancelReason::kDeadline, begin_ns);
+  }
   TickRun run(*generation(), (*engine_)->info(), link, plan, emit);
   linkw::TickResult result =
       tick.token->cancelled()

@@ -101,8 +101,9 @@ void SupervisorState::OnFrames(const FramesConnected& connected) {
 
 void SupervisorState::StartLink(const FramesConnected& connected) {
   const LinkId id{++last_link_};
-  Link link{.dispatcher = {}, .stream = connected.stream, .token = {}};
-  if (connected.descriptors == nullptr) link.token = config_.make_token();
+  Link link{
+      .inherited = connected.inherited, .dispatcher = {}, .stream = connected.stream, .token = {}};
+  if (!connected.inherited && connected.descriptors == nullptr) link.token = config_.make_token();
   link.dispatcher =
       compat::Spawn(*self_, config_.placement, DispatcherBehavior,
                     DispatcherContext{
@@ -179,21 +180,28 @@ void SupervisorState::OnLinkEnding(LinkId link) {
   std::erase_if(waiting_claims_, [link](const Claim& claim) { return claim.link == link; });
 }
 
-void SupervisorState::OnLinkEnded(const LinkEnded& ended) { ForgetLink(ended.link, ended.reason); }
+void SupervisorState::OnLinkEnded(const LinkEnded& ended) {
+  drain_finished_ += ended.finished;
+  drain_cancelled_ += ended.cancelled;
+  ForgetLink(ended.link, ended.reason);
+}
 
 void SupervisorState::ForgetLink(LinkId id, const std::string& reason) {
-  if (links_.erase(id) == 0) return;
+  auto node = links_.extract(id);
+  if (node.empty()) return;
   std::erase_if(waiting_claims_, [id](const Claim& claim) { return claim.link == id; });
-  if (driver_ == id) {
-    FreeDriver();
-    if (config_.on_disconnect == OnDisconnect::kExit && !exit_with_) {
-      exit_with_ = {ExitCode::kOk, absl::StrCat("the driver's link ended: ", reason)};
-      for (const auto& [other, link] : links_) {
-        compat::Send(self_, link.dispatcher,
-                     EndLink{linkw::Status::kDraining, "the worker is shutting down"});
-      }
+  const bool drove = driver_ == id;
+  if (drove) FreeDriver();
+  const bool exits =
+      node.mapped().inherited || (drove && config_.on_disconnect == OnDisconnect::kExit);
+  if (exits && !exit_with_) {
+    exit_with_ = {ExitCode::kOk, absl::StrCat("the link ended: ", reason)};
+    for (const auto& [other, link] : links_) {
+      compat::Send(self_, link.dispatcher,
+                   EndLink{linkw::Status::kDraining, "the worker is shutting down"});
     }
   }
+  DrainLastLink();
   ExitIfDone();
 }
 
@@ -226,16 +234,33 @@ void SupervisorState::OnCheckHealth() {
 void SupervisorState::OnShutDown(const ShutDown& shut_down) {
   spdlog::info("worker.stopping links={} cancel_open={} patience_ms={}", links_.size(),
                shut_down.cancel_open, absl::ToInt64Milliseconds(shut_down.patience));
-  shutting_down_ = true;
+  if (!std::exchange(shutting_down_, true)) drain_finished_ = drain_cancelled_ = 0;
   if (!exit_with_) exit_with_ = {ExitCode::kOk, "told to stop"};
+  shut_down_ = shut_down;
+  if (links_.contains(shut_down.asked_by)) drains_last_ = shut_down.asked_by;
   for (const auto& [id, link] : links_) {
+    if (id == drains_last_) continue;
     compat::Send(self_, link.dispatcher,
                  DrainLink{.cancel_open = shut_down.cancel_open, .patience = shut_down.patience});
   }
+  DrainLastLink();
   // What has not ended by then hangs in the engine: its dispatcher waits in vain.
   compat::SendAfter(self_, Supervisor(self_), shut_down.patience + config_.engine_kill,
                     ShutDownOverdue{});
   ExitIfDone();
+}
+
+// The link that asked for the worker's end, when all others are gone: it may have work of its own,
+// and is told how many requests were ended in all.
+void SupervisorState::DrainLastLink() {
+  if (!drains_last_ || links_.size() > 1) return;
+  const auto it = links_.find(*std::exchange(drains_last_, std::nullopt));
+  if (it == links_.end()) return;
+  compat::Send(self_, it->second.dispatcher,
+               DrainLink{.cancel_open = shut_down_.cancel_open,
+                         .patience = shut_down_.patience,
+                         .finished_elsewhere = drain_finished_,
+                         .cancelled_elsewhere = drain_cancelled_});
 }
 
 void SupervisorState::OnShutDownOverdue() {

@@ -62,6 +62,8 @@ struct WorkerConfig {
 //                                       |  engine died --> links told --> on_exit(kEngineFailed)
 //                                       |  step older than engine_kill --> on_engine_stuck
 //
+// A link over inherited sockets is the only one there will ever be: the worker ends with it.
+//
 // One link at a time has the driver's role. The role is free again when the link's dispatcher said
 // that the engine holds nothing of it any more. On a thread of its own: it must see a stalled
 // engine whatever the pool does.
@@ -86,6 +88,7 @@ class SupervisorState {
 
  private:
   struct Link {
+    bool inherited = false;  // there will never be another: the worker ends with it
     Dispatcher dispatcher;
     std::shared_ptr<ByteStream> stream;
     linkw::LinkToken token{};
@@ -101,6 +104,7 @@ class SupervisorState {
   void ForgetLink(LinkId id, const std::string& reason);
   void FreeDriver();
   void FailEverything(ExitCode code, const std::string& reason);
+  void DrainLastLink();
   void ExitIfDone();
   void Exit(ExitCode code, const std::string& reason);
 
@@ -118,6 +122,10 @@ class SupervisorState {
   bool driver_ending_ = false;  // its link is over, but the engine still cleans up
   std::deque<Claim> waiting_claims_;
   bool shutting_down_ = false;
+  std::optional<LinkId> drains_last_;  // the link that asked for the end
+  ShutDown shut_down_;                 // the last one
+  uint32_t drain_finished_ = 0;        // requests of links that are gone
+  uint32_t drain_cancelled_ = 0;
   bool stall_reported_ = false;
   std::optional<std::pair<ExitCode, std::string>> exit_with_;  // when the last link is gone
   bool exited_ = false;

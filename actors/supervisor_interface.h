@@ -24,6 +24,7 @@ struct WorkerStarted {};
 struct FramesConnected {
   std::shared_ptr<ByteStream> stream;
   std::shared_ptr<FdChannel> descriptors;  // may be null: comes later, with the link's token
+  bool inherited = false;                  // main's own sockets: the only link there will be
 };
 
 // A peer connected and sent 16 bytes that may be a link's token. From the listener's thread.
@@ -56,16 +57,21 @@ struct LinkEnding {
 struct LinkEnded {
   LinkId link{};
   std::string reason;
+  uint32_t finished = 0;   // requests that ended by themselves during its last drain
+  uint32_t cancelled = 0;  // that the drain cancelled
 };
 
 // Look at the engine's progress. To itself, periodically.
 struct CheckHealth {};
 
 // End the worker: no new links; let open work finish for `patience` (cancel it at once if
-// `cancel_open`), then exit. From main, on a signal; a second one shortens the first.
+// `cancel_open`), then exit. From main, on a signal, or from a Dispatcher whose peer asks for it
+// (`asked_by`): that link is drained last, when it can be told how the others went. A second one
+// shortens the first.
 struct ShutDown {
   bool cancel_open = false;
   absl::Duration patience;
+  LinkId asked_by{};  // 0: none
 };
 struct ShutDownOverdue {};
 

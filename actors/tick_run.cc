@@ -13,6 +13,8 @@ namespace superfluid {
 namespace {
 
 constexpr size_t kMaxEmitTokens = 1024;
+// 256 of them have to fit into a TICK_RESULT.
+constexpr size_t kMaxLaneMessageBytes = 256;
 
 SequenceHandle ToEngine(linkw::SequenceId id) { return SequenceHandle{static_cast<uint64_t>(id)}; }
 
@@ -235,7 +237,7 @@ linkw::LaneEvent TickRun::MakeEvent(size_t index) {
   event.sequence = lane.sequence;
   event.finish_reason = linkw::FinishReason::kError;
   event.status = EngineStatus(status);
-  event.message = MessageOf(status);
+  event.message = MessageOf(status).substr(0, kMaxLaneMessageBytes);
   return event;
 }
 

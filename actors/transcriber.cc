@@ -11,6 +11,7 @@
 #include "engine/audio/media_path.h"
 #include "engine/audio/pcm.h"
 #include "protocol/status.h"
+#include "spdlog/spdlog.h"
 
 namespace superfluid {
 namespace {
@@ -104,6 +105,7 @@ void TranscriberState::Queue(JobAudio audio) {
           .deadline_ns = context_.deadline_ns,
           .control_slot = transcribe_->control_slot,
           .segment_credit = context_.segment_credit,
+          .progress_ms = transcribe_->progress_ms,
           .reply_to = Transcriber(self_),
       });
   PumpLiveAudio();
@@ -123,6 +125,15 @@ void TranscriberState::SendSegment(const TranscribedSegment& segment,
                SendMessage{.correlation = context_.key.seq,
                            .message = std::make_shared<const linkw::WorkerMessage>(std::move(sent)),
                            .ack_to = FrameWrittenSink(Transcriber(self_))});
+}
+
+void TranscriberState::OnAudioConsumed(int64_t audio_ms) {
+  if (finished_) return;
+  compat::Send(self_, context_.writer,
+               SendMessage{.correlation = context_.key.seq,
+                           .message = std::make_shared<const linkw::WorkerMessage>(
+                               linkw::TranscribeProgress{audio_ms}),
+                           .ack_to = {}});
 }
 
 void TranscriberState::OnFrameWritten() { GrantOne(); }
@@ -211,6 +222,12 @@ void TranscriberState::Finish(const absl::Status& status, const TranscriptionPro
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(answer)),
                   .ack_to = {}});
   compat::Send(self_, context_.dispatcher, RequestFinished{context_.key.seq});
+  spdlog::info(
+      "transcription.done link={} seq={} status={} audio_ms={} steps={} engine_ms={} queue_ms={} "
+      "cancel_to_stop_us={}",
+      static_cast<uint64_t>(context_.key.link), context_.key.seq,
+      linkw::StatusName(linkw::FromAbsl(status)), progress.audio_ms, cost.steps,
+      cost.engine_ns / 1'000'000, cost.queue_ns / 1'000'000, cost.cancel_to_stop_ns / 1000);
   self_->quit();
 }
 
@@ -237,6 +254,7 @@ Transcriber::behavior_type TranscriberBehavior(
   return {
       [self](const OpenAudio&) { self->state.OnOpenAudio(); },
       [self](const SegmentDecoded& decoded) { self->state.OnSegment(decoded); },
+      [self](const AudioConsumed& consumed) { self->state.OnAudioConsumed(consumed.audio_ms); },
       [self](const TranscriptionEnded& ended) { self->state.OnEnded(ended); },
       [self](const CancelTranscription& cancel) { self->state.OnCancel(cancel.reason); },
       [self](const LiveAudioReceived& received) { self->state.OnLiveAudio(received); },

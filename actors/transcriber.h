@@ -56,6 +56,7 @@ class TranscriberState {
   void OnCancel(CancelReason reason);
   void OnLiveAudio(const LiveAudioReceived& received);
   void OnBufferBound(const BufferBound& bound);
+  void OnAudioConsumed(int64_t audio_ms);
   void OnFrameWritten();
 
  private:

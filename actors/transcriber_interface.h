@@ -25,6 +25,11 @@ struct SegmentDecoded {
   TranscriptionProgress progress;
 };
 
+// So much audio has been consumed; for a request with progress_ms. From EngineActor.
+struct AudioConsumed {
+  int64_t audio_ms = 0;
+};
+
 // What a transcription cost the engine.
 struct TranscriptionCost {
   uint64_t steps = 0;
@@ -61,9 +66,9 @@ struct LiveAudioReceived {
 // One transcription, from its request to its final answer. See transcriber.h.
 using Transcriber =
     compat::Handle<caf::result<void>(OpenAudio), caf::result<void>(SegmentDecoded),
-                   caf::result<void>(TranscriptionEnded), caf::result<void>(CancelTranscription),
-                   caf::result<void>(LiveAudioReceived), caf::result<void>(BufferBound),
-                   caf::result<void>(FrameWritten)>;
+                   caf::result<void>(AudioConsumed), caf::result<void>(TranscriptionEnded),
+                   caf::result<void>(CancelTranscription), caf::result<void>(LiveAudioReceived),
+                   caf::result<void>(BufferBound), caf::result<void>(FrameWritten)>;
 
 }  // namespace superfluid
 

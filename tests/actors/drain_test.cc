@@ -71,6 +71,47 @@ TEST_F(DrainTest, ShutDownWaitsForOpenWorkThenCancelsIt) {
   EXPECT_EQ(exit_->first, ExitCode::kOk);
 }
 
+TEST_F(DrainTest, AnObserverMayAskForTheWorkersEndAndHearsHowItWent) {
+  Start();
+  Peer& driver = ConnectDriver();
+  Peer& observer = ConnectObserver();
+  const uint64_t open = SendTranscription(driver, 500);
+  const uint64_t plain = observer.Send(linkw::DrainRequest{});
+  const uint64_t drain = observer.Send(linkw::DrainRequest{.shut_down = true});
+  const uint64_t ping = observer.Send(linkw::Ping{});
+  Run();
+  EXPECT_EQ(observer.Expect<linkw::Error>(plain).status, Status::kPermissionDenied);
+  observer.Expect<linkw::Pong>(ping);
+  EXPECT_EQ(TakeAll(driver, open).status, Status::kOk);
+  EXPECT_TRUE(driver.Expect<linkw::Error>(0).fatal);
+  EXPECT_EQ(observer.Expect<linkw::Drained>(drain).finished, 1u);
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->first, ExitCode::kOk);
+}
+
+TEST_F(DrainTest, AShutDownCancelsWhatIsOpenAtItsDeadline) {
+  Start();
+  Peer& driver = ConnectDriver();
+  const uint64_t open = driver.Send(LiveRequest());  // its audio never comes
+  const uint64_t drain = driver.Send(linkw::DrainRequest{.deadline_ms = 50, .shut_down = true});
+  Run();
+  Advance(absl::Milliseconds(100));
+  EXPECT_EQ(driver.Expect<linkw::StateSyncResult>(open).status, Status::kCancelled);
+  EXPECT_EQ(driver.Expect<linkw::Drained>(drain).cancelled, 1u);
+  EXPECT_TRUE(exit_.has_value());
+}
+
+TEST_F(DrainTest, AWorkerEndsWithItsInheritedLinkEvenBeforeAHandshake) {
+  Start();
+  Peer& peer = Connect(false, 1 << 20, /*inherited=*/true);
+  Run();
+  EXPECT_FALSE(exit_.has_value());
+  peer.HangUp();
+  Run();
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->first, ExitCode::kOk);
+}
+
 TEST_F(LimitsTest, TooManyTranscriptionsAreAnsweredBusy) {
   config.limits.max_transcriptions = 3;
   Start();

@@ -197,10 +197,10 @@ TEST_F(MemoryTest, AllThreeRingsAttachInAnyOrder) {
     EXPECT_EQ(ack.ring_id, linkw::RingId(spec.id));
     EXPECT_EQ(ack.generation_base, 1u);
   }
-  // The rings are there; this engine has no ticks yet.
+  // The rings are there; this tick has no lanes.
   const uint64_t tick = peer.Send(linkw::TickSubmit{});
   Run();
-  EXPECT_EQ(peer.Expect<linkw::TickResult>(tick).status, Status::kUnsupported);
+  EXPECT_EQ(peer.Expect<linkw::TickResult>(tick).status, Status::kInvalidArgument);
 }
 
 TEST_F(MemoryTest, AnUnknownRingOrALayoutOfAnotherShapeIsRefused) {

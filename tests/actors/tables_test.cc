@@ -128,7 +128,7 @@ TEST(AdmissionTest, ObserversOnlyLook) {
   EXPECT_TRUE(Admit(LinkPhase::kOpen, role, MessageType::kPing).ok());
   EXPECT_TRUE(Admit(LinkPhase::kOpen, role, MessageType::kTelemetry).ok());
   for (const MessageType type :
-       {MessageType::kTickSubmit, MessageType::kDrainRequest, MessageType::kTranscribeCancel}) {
+       {MessageType::kTickSubmit, MessageType::kBufAlloc, MessageType::kTranscribeCancel}) {
     EXPECT_EQ(linkw::FromAbsl(Admit(LinkPhase::kOpen, role, type)),
               linkw::Status::kPermissionDenied)
         << linkw::MessageTypeName(type);

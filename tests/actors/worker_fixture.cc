@@ -140,10 +140,10 @@ void WorkerFixture::Start() {
   Run();
 }
 
-Peer& WorkerFixture::Connect(bool with_descriptors, size_t capacity_bytes) {
+Peer& WorkerFixture::Connect(bool with_descriptors, size_t capacity_bytes, bool inherited) {
   auto [ours, theirs] = MakeMemoryStreamPair({.capacity_bytes = capacity_bytes});
   std::unique_ptr<FdChannel> our_channel;
-  FramesConnected connected{.stream = std::move(theirs)};
+  FramesConnected connected{.stream = std::move(theirs), .inherited = inherited};
   if (with_descriptors) {
     auto [near, far] = MakeMemoryFdChannelPair();
     our_channel = std::move(near);

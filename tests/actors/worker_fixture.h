@@ -40,6 +40,9 @@ class ScriptedClock : public SimClock {
 
   void Spend(absl::Duration work) override;
   void Hang(absl::Duration limit) override { Spend(limit); }
+  absl::Time Now() const override {
+    return absl::UnixEpoch() + absl::FromChrono(scheduler_.clock().now().time_since_epoch());
+  }
   int64_t steps() const { return steps_; }
 
  private:
@@ -112,7 +115,8 @@ class WorkerFixture : public testing::Test {
   // Spawns the worker and loads its engine.
   void Start();
   // Connects a peer; with a descriptor channel if it will need one.
-  Peer& Connect(bool with_descriptors = true, size_t capacity_bytes = 8 * 1024 * 1024);
+  Peer& Connect(bool with_descriptors = true, size_t capacity_bytes = 8 * 1024 * 1024,
+                bool inherited = false);
   // Connects and shakes hands.
   Peer& ConnectDriver(bool with_descriptors = true);
   Peer& ConnectObserver();
