@@ -1,5 +1,7 @@
 #include "actors/call_run.h"
 
+#include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 
@@ -63,6 +65,47 @@ linkw::StrategyGrant ToWire(const StrategyTerms& terms) {
   return grant;
 }
 
+// By the alternatives of StateSyncCall, as linkw.proto names them; null: every engine has it.
+constexpr std::array kCallNames = {"fork",
+                                   "trim",
+                                   "export_size",
+                                   "cache_evict",
+                                   "cache_evict_entries",
+                                   "snapshot_boundary",
+                                   "lane_sequence",
+                                   "create_sequence",
+                                   "free_sequence",
+                                   "create_grammar",
+                                   "create_grammar_structural",
+                                   "free_grammar",
+                                   "create_logit_bias",
+                                   "free_logit_bias",
+                                   "embed",
+                                   "transcribe",
+                                   "lora_load",
+                                   "lora_unload",
+                                   "lora_id",
+                                   static_cast<const char*>(nullptr),
+                                   "forward_stage",
+                                   "media_probe",
+                                   "media_encode",
+                                   "media_release",
+                                   "media_bind",
+                                   "adopt_sequence",
+                                   "publish_sequence",
+                                   "unpublish"};
+static_assert(kCallNames.size() == std::variant_size_v<linkw::StateSyncCall>);
+
+const char* CallName(const linkw::DriverMessage& message) {
+  if (const auto* request = std::get_if<linkw::StateSyncRequest>(&message)) {
+    return kCallNames.at(request->call.index());
+  }
+  if (std::holds_alternative<linkw::MatchRequest>(message)) return "match";
+  if (std::holds_alternative<linkw::SeedAcquire>(message)) return "seed";
+  if (std::holds_alternative<linkw::StrategyRegister>(message)) return "strategy";
+  return nullptr;
+}
+
 template <class Keys>
 void AddSequence(Keys& keys, linkw::SequenceId sequence) {
   if (sequence == linkw::SequenceId{}) return;
@@ -108,15 +151,18 @@ Footprint FootprintOfCall(const Call& call) {
 
 }  // namespace
 
-CallRun::CallRun(Engine& engine, EngineLink& link, const EngineRoots& roots,
+CallRun::CallRun(Engine& engine, EngineLink& link, const CallContext& context,
                  std::shared_ptr<const Segment> segment)
     : engine_(engine),
       generation_(engine.generation()),
       link_(link),
-      roots_(roots),
+      context_(context),
       segment_(std::move(segment)) {}
 
 linkw::WorkerMessage CallRun::Run(const linkw::DriverMessage& message) {
+  if (const absl::Status listed = CheckListed(message); !listed.ok()) {
+    return Refuse(linkw::TypeOf(message), EngineStatus(listed), MessageOf(listed));
+  }
   return std::visit(
       [this](const auto& request) -> linkw::WorkerMessage {
         if constexpr (requires { Answer(request); }) {
@@ -129,6 +175,26 @@ linkw::WorkerMessage CallRun::Run(const linkw::DriverMessage& message) {
         }
       },
       message);
+}
+
+absl::Status CallRun::CheckListed(const linkw::DriverMessage& message) const {
+  const char* const name = CallName(message);
+  if (!context_.listed || name == nullptr || context_.listed->contains(name)) {
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError(absl::StrCat("the engine does not support ", name));
+}
+
+std::optional<std::set<std::string>> ListedCalls(const std::string& capabilities_json) {
+  const auto json = nlohmann::json::parse(capabilities_json, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  const auto calls = json.find("calls");
+  if (calls == json.end() || !calls->is_array()) return std::nullopt;
+  std::set<std::string> listed;
+  for (const auto& call : *calls) {
+    if (call.is_string()) listed.insert(call.get<std::string>());
+  }
+  return listed;
 }
 
 linkw::WorkerMessage CallRun::Answer(const linkw::StateSyncRequest& request) {

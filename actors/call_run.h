@@ -2,6 +2,8 @@
 #define SUPERFLUID_ACTORS_CALL_RUN_H_
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -22,6 +24,16 @@ struct EngineRoots {
   std::string model = "/";
 };
 
+struct CallContext {
+  EngineRoots roots;
+  // The names of the calls that the engine's capabilities list; nullopt: they list none. What is
+  // not listed is UNSUPPORTED, whatever else is wrong with it.
+  std::optional<std::set<std::string>> listed;
+};
+
+// The "calls" of an engine's capabilities; nullopt if it says nothing about them.
+std::optional<std::set<std::string>> ListedCalls(const std::string& capabilities_json);
+
 // Answers the requests that are one call of the engine: the state calls of Link W's section 7 other
 // than Transcribe, MATCH, SEED_ACQUIRE, SEED_RELEASE and STRATEGY_REGISTER. Handles, tokens and
 // paths are checked before the engine sees them, and what comes back before the peer does.
@@ -30,7 +42,7 @@ struct EngineRoots {
 class CallRun {
  public:
   // `segment`: the buffer that the call names, if it names one.
-  CallRun(Engine& engine, EngineLink& link, const EngineRoots& roots,
+  CallRun(Engine& engine, EngineLink& link, const CallContext& context,
           std::shared_ptr<const Segment> segment);
 
   linkw::WorkerMessage Run(const linkw::DriverMessage& message);
@@ -76,6 +88,7 @@ class CallRun {
   Reply Call(const linkw::MediaBind& call);
   Reply Call(const linkw::Transcribe& call);
 
+  absl::Status CheckListed(const linkw::DriverMessage& message) const;
   absl::Status CheckSequence(linkw::SequenceId sequence) const;
   absl::Status CheckTokens(absl::Span<const Token> tokens) const;
   // The tokens of a span in the token-in ring, checked against the vocabulary.
@@ -86,7 +99,7 @@ class CallRun {
   Engine& engine_;
   Generation* const generation_;  // null: the engine does not generate
   EngineLink& link_;
-  const EngineRoots& roots_;
+  const CallContext& context_;
   const std::shared_ptr<const Segment> segment_;
 };
 

@@ -138,7 +138,7 @@ CallRun::Reply CallRun::Call(const linkw::ForwardStage& call) {
 }
 
 CallRun::Reply CallRun::Call(const linkw::LoraLoad& call) {
-  const absl::StatusOr<NamedFile> file = NamedFile::Open(roots_.model, call.adapter_path);
+  const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.model, call.adapter_path);
   if (!file.ok()) return file.status();
   const absl::StatusOr<AdapterId> adapter = generation_->LoadAdapter(file->path());
   if (!adapter.ok()) return adapter.status();
@@ -162,7 +162,7 @@ CallRun::Reply CallRun::Call(const linkw::Capabilities& /*call*/) {
 }
 
 CallRun::Reply CallRun::Call(const linkw::MediaProbe& call) {
-  const absl::StatusOr<NamedFile> file = NamedFile::Open(roots_.media, call.path);
+  const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.media, call.path);
   if (!file.ok()) return file.status();
   const absl::StatusOr<MediaInfo> info = generation_->ProbeMedia(file->path());
   if (!info.ok()) return info.status();
@@ -171,7 +171,7 @@ CallRun::Reply CallRun::Call(const linkw::MediaProbe& call) {
 
 CallRun::Reply CallRun::Call(const linkw::MediaEncode& call) {
   if (absl::Status room = link_.handles.CheckRoom(HandleKind::kMedia); !room.ok()) return room;
-  const absl::StatusOr<NamedFile> file = NamedFile::Open(roots_.media, call.path);
+  const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.media, call.path);
   if (!file.ok()) return file.status();
   const absl::StatusOr<EncodedMedia> media = generation_->EncodeMedia(file->path());
   if (!media.ok()) return media.status();

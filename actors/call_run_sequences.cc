@@ -54,12 +54,15 @@ CallRun::Reply CallRun::Call(const linkw::SnapshotBoundary& call) {
 CallRun::Reply CallRun::Call(const linkw::LaneSequence& call) {
   const absl::StatusOr<SequenceHandle> sequence =
       generation_->LaneSequence(LaneTag{static_cast<uint64_t>(call.lane_tag)});
-  if (!sequence.ok()) return sequence.status();
-  const auto id = static_cast<uint64_t>(*sequence);
-  // One that was freed since is not named any more.
-  if (absl::Status known = link_.handles.Check(HandleKind::kSequence, id); !known.ok()) {
-    return known;
+  const uint64_t id = sequence.ok() ? static_cast<uint64_t>(*sequence) : 0;
+  // One that was freed since is not named any more. A lane's tag is no handle: not found.
+  const bool freed = sequence.ok() && !link_.handles.Knows(HandleKind::kSequence, id);
+  if (freed || absl::IsNotFound(sequence.status())) {
+    return linkw::MakeStatus(linkw::Status::kNotFound,
+                             absl::StrCat("the lane ", static_cast<uint64_t>(call.lane_tag),
+                                          " has worked on no sequence that exists"));
   }
+  if (!sequence.ok()) return sequence.status();
   return linkw::LaneSequenceResult{linkw::SequenceId{id}};
 }
 
@@ -77,6 +80,7 @@ CallRun::Reply CallRun::Call(const linkw::FreeSequence& call) {
   const absl::Status freed = generation_->FreeSequence(ToEngine(call.sequence));
   if (!freed.ok()) return freed;
   link_.handles.Remove(HandleKind::kSequence, static_cast<uint64_t>(call.sequence));
+  link_.demoted.Forget(ToEngine(call.sequence));
   return linkw::FreeSequenceResult{};
 }
 

@@ -17,7 +17,9 @@ namespace {
 constexpr absl::Duration kStateOpsPatience = absl::Seconds(30);
 
 bool SameSpec(const linkw::RingSpec& spec, const RingSpec& announced) {
+  const bool is_logits = announced.id == kLogitsRing.id;
   return static_cast<uint32_t>(spec.ring_id) == announced.id &&
+         (spec.kind == linkw::RingKind::kLogits) == is_logits &&
          spec.slot_bytes == announced.slot_bytes && spec.slots == announced.slots;
 }
 

@@ -81,6 +81,7 @@ caf::result<EngineLoaded> EngineActorState::OnLoad() {
   progress_->SetMemory((*engine_)->Memory());
   EngineLoaded loaded{.info = (*engine_)->info(),
                       .capabilities_json = (*engine_)->CapabilitiesJson()};
+  context_ = {.roots = options_.roots, .listed = ListedCalls(loaded.capabilities_json)};
   if (const Generation* generates = generation(); generates != nullptr) {
     loaded.generates = true;
     loaded.spaces = generates->StateSpaces();

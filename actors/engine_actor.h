@@ -126,6 +126,7 @@ class EngineActorState {
   std::map<RequestKey, Job> jobs_;
   std::optional<JobQueue> queue_;
   std::map<LinkId, EngineLink> links_;
+  CallContext context_;
   WorkQueue work_;
   TurnPolicy turns_;
   std::map<RequestKey, QueueTick> ticks_;

@@ -128,8 +128,7 @@ void EngineActorState::RunCallNow(RequestKey key) {
   progress_->BeginStep(Now());
   Engine& engine = *engine_->operator->();
   linkw::WorkerMessage answer =
-      CallRun(engine, LinkOf(key.link), options_.roots, call.request.segment)
-          .Run(*call.request.message);
+      CallRun(engine, LinkOf(key.link), context_, call.request.segment).Run(*call.request.message);
   progress_->EndStep(Now());
   work_.Remove(key);
   PublishLoad();
@@ -179,9 +178,8 @@ void EngineActorState::StepOp(RequestKey key) {
   progress_->BeginStep(Now());
   if (op.running == nullptr) {
     work_.Begin(key);
-    absl::StatusOr<std::unique_ptr<OpRun>> begun =
-        OpRun::Begin(*generation(), LinkOf(key.link).handles, op.request.op, op.request.segment,
-                     op.request.import);
+    absl::StatusOr<std::unique_ptr<OpRun>> begun = OpRun::Begin(
+        *generation(), LinkOf(key.link), op.request.op, op.request.segment, op.request.import);
     progress_->EndStep(Now());
     if (!begun.ok()) return EndOp(key, begun.status());
     op.running = *std::move(begun);
@@ -213,6 +211,7 @@ void EngineActorState::EndOp(RequestKey key, const absl::Status& status) {
   if (op.running != nullptr) {
     ended.envelope = op.running->envelope();
     ended.bytes_moved = op.running->bytes_moved();
+    if (status.ok()) NoteOpDone(LinkOf(key.link), op.request.op, ended.envelope);
     op.running.reset();  // the engine lets go of the memory before anybody is told
   }
   work_.Remove(key);

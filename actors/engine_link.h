@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/demoted_ranges.h"
 #include "actors/handle_book.h"
 #include "actors/tick_rings.h"
 #include "protocol/state_op_messages.h"
@@ -22,6 +23,7 @@ struct EngineLink {
   std::optional<TickRings> rings;          // once all three are attached
   std::shared_ptr<WorkerControl> control;  // null: not attached
   HandleBook handles;
+  DemotedRanges demoted;
   std::vector<linkw::StateOpDone> reported_ops;
 
   bool LaneStopped(uint32_t stop_slot) const {

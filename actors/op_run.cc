@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "protocol/status.h"
 
 namespace superfluid {
 namespace {
@@ -24,6 +25,10 @@ StateExport ExportOf(const linkw::Demote& op) {
           .range = {op.range.start, op.range.end},
           .encoding = op.encoding,
           .free_device_copy = true};
+}
+
+DemotedRanges::Entry EntryOf(const StateEnvelope& envelope) {
+  return {.space = envelope.space, .range = envelope.range, .provenance = envelope.provenance};
 }
 
 absl::Status CheckRange(const linkw::TokenRange& range) {
@@ -46,13 +51,12 @@ bool IsExport(const linkw::StateOp& op) {
   return std::holds_alternative<linkw::Snapshot>(op) || std::holds_alternative<linkw::Demote>(op);
 }
 
-absl::StatusOr<std::unique_ptr<OpRun>> OpRun::Begin(Generation& generation,
-                                                    const HandleBook& handles,
+absl::StatusOr<std::unique_ptr<OpRun>> OpRun::Begin(Generation& generation, const EngineLink& link,
                                                     const linkw::StateOp& op,
                                                     std::shared_ptr<const Segment> segment,
                                                     std::shared_ptr<const ImportedState> import) {
   const absl::Status known =
-      handles.Check(HandleKind::kSequence, static_cast<uint64_t>(SequenceOf(op)));
+      link.handles.Check(HandleKind::kSequence, static_cast<uint64_t>(SequenceOf(op)));
   if (!known.ok()) return known;
   std::unique_ptr<OpRun> run(new OpRun());
   run->segment_ = std::move(segment);
@@ -65,6 +69,8 @@ absl::StatusOr<std::unique_ptr<OpRun>> OpRun::Begin(Generation& generation,
     if (begun.ok()) begun = run->BeginExport(generation, ExportOf(*demote), demote->sizing_gen);
   } else {
     const StateEnvelope& envelope = run->import_->envelope;
+    begun = CheckPromote(link, op, envelope);
+    if (!begun.ok()) return begun;
     begun = run->BeginImport(generation, {.sequence = ToEngine(SequenceOf(op)),
                                           .space = envelope.space,
                                           .range = envelope.range,
@@ -74,6 +80,27 @@ absl::StatusOr<std::unique_ptr<OpRun>> OpRun::Begin(Generation& generation,
   }
   if (!begun.ok()) return begun;
   return run;
+}
+
+absl::Status OpRun::CheckPromote(const EngineLink& link, const linkw::StateOp& op,
+                                 const StateEnvelope& envelope) {
+  if (!std::holds_alternative<linkw::Promote>(op) ||
+      !link.demoted.Contradicts(ToEngine(SequenceOf(op)), EntryOf(envelope))) {
+    return absl::OkStatus();
+  }
+  return linkw::MakeStatus(linkw::Status::kEnvelopeMismatch,
+                           "the buffer holds other state than was demoted");
+}
+
+void NoteOpDone(EngineLink& link, const linkw::StateOp& op, const StateEnvelope& envelope) {
+  const SequenceHandle sequence = ToEngine(SequenceOf(op));
+  if (std::holds_alternative<linkw::Demote>(op)) {
+    link.demoted.Add(sequence, EntryOf(envelope));
+  } else if (std::holds_alternative<linkw::Promote>(op)) {
+    link.demoted.Remove(sequence, EntryOf(envelope));
+  } else if (std::holds_alternative<linkw::Restore>(op)) {
+    link.demoted.Forget(sequence);
+  }
 }
 
 OpRun::~OpRun() {

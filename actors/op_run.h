@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "actors/handle_book.h"
+#include "actors/engine_link.h"
 #include "actors/state_envelope.h"
 #include "engine/cancel_token.h"
 #include "engine/generation.h"
@@ -31,10 +31,11 @@ struct ImportedState {
 class OpRun {
  public:
   // `segment`: the buffer, of an export. `import`: of an import. Errors: UNKNOWN_HANDLE,
+  // ENVELOPE_MISMATCH (a promote of something else than was demoted),
   // FailedPrecondition (the state has changed since ExportSize), InvalidArgument (the buffer is too
   // small, a range that cannot be), the engine's.
   static absl::StatusOr<std::unique_ptr<OpRun>> Begin(Generation& generation,
-                                                      const HandleBook& handles,
+                                                      const EngineLink& link,
                                                       const linkw::StateOp& op,
                                                       std::shared_ptr<const Segment> segment,
                                                       std::shared_ptr<const ImportedState> import);
@@ -53,6 +54,8 @@ class OpRun {
  private:
   OpRun() = default;
 
+  static absl::Status CheckPromote(const EngineLink& link, const linkw::StateOp& op,
+                                   const StateEnvelope& envelope);
   absl::Status BeginExport(Generation& generation, const StateExport& what, uint64_t sizing_gen);
   absl::Status BeginImport(Generation& generation, const StateImport& what);
 
@@ -61,6 +64,9 @@ class OpRun {
   StateEnvelope envelope_;
   std::unique_ptr<StateJob> job_;  // last: it may touch the memory above
 };
+
+// Notes in `link` what a finished op changed about which state is on the device.
+void NoteOpDone(EngineLink& link, const linkw::StateOp& op, const StateEnvelope& envelope);
 
 // The parts of an op that all kinds have.
 linkw::SequenceId SequenceOf(const linkw::StateOp& op);

@@ -18,7 +18,7 @@ using linkw::Status;
 class CallRunTest : public testing::Test {
  protected:
   linkw::StateSyncResult Call(linkw::StateSyncCall call) {
-    CallRun run(*engine_, link_, roots_, segment_);
+    CallRun run(*engine_, link_, context_, segment_);
     return std::get<linkw::StateSyncResult>(run.Run(linkw::StateSyncRequest{std::move(call)}));
   }
   Status StatusOf(linkw::StateSyncCall call) { return Call(std::move(call)).status; }
@@ -26,7 +26,7 @@ class CallRunTest : public testing::Test {
 
   std::unique_ptr<FakeEngine> engine_ = std::make_unique<FakeEngine>();
   EngineLink link_;
-  EngineRoots roots_;
+  CallContext context_;
   std::shared_ptr<const Segment> segment_;
 };
 
@@ -39,6 +39,17 @@ TEST_F(CallRunTest, AnEngineWithoutGenerationLacksTheCalls) {
 TEST_F(CallRunTest, WhatTheEngineDoesNotOverrideIsUnsupported) {
   EXPECT_EQ(StatusOf(linkw::CacheEvict{}), Status::kUnsupported);
   EXPECT_EQ(StatusOf(linkw::LoraUnload{}), Status::kUnsupported);
+}
+
+TEST_F(CallRunTest, WhatTheCapabilitiesDoNotListIsUnsupportedWhateverElseIsWrong) {
+  context_.listed = ListedCalls(R"({"calls": ["embed", 7]})");
+  EXPECT_EQ(StatusOf(linkw::FreeGrammar{linkw::GrammarHandle{5}}), Status::kUnsupported);
+  EXPECT_EQ(StatusOf(linkw::LoraLoad{"../x"}), Status::kUnsupported);
+  EXPECT_EQ(StatusOf(linkw::CreateSequence{}), Status::kUnsupported);
+  EXPECT_EQ(StatusOf(linkw::Embed{.tokens = {1}}), Status::kOk);
+  EXPECT_EQ(StatusOf(linkw::Capabilities{}), Status::kOk);
+  EXPECT_EQ(ListedCalls("{}"), std::nullopt);
+  EXPECT_EQ(ListedCalls("rubbish"), std::nullopt);
 }
 
 TEST_F(CallRunTest, KnowsTheHandlesThatItGave) {
@@ -91,9 +102,9 @@ TEST_F(CallRunTest, AnEngineThatGivesAHandleTwiceIsFoundOut) {
 }
 
 TEST_F(CallRunTest, FilesAreFoundBelowTheirRootOnly) {
-  roots_.model = testing::TempDir() + "/models";
-  ASSERT_EQ(std::system(("mkdir -p " + roots_.model).c_str()), 0);
-  std::ofstream(roots_.model + "/adapter") << "x";
+  context_.roots.model = testing::TempDir() + "/models";
+  ASSERT_EQ(std::system(("mkdir -p " + context_.roots.model).c_str()), 0);
+  std::ofstream(context_.roots.model + "/adapter") << "x";
   const auto loaded = Call(linkw::LoraLoad{"adapter"});
   EXPECT_EQ(std::get<linkw::LoraIdResult>(loaded.reply).lora_id, linkw::LoraId{3});
   ASSERT_EQ(calls().size(), 1);
@@ -122,7 +133,7 @@ TEST_F(CallRunTest, ReleasesASeedOnce) {
   linkw::SeedAcquire acquire;
   acquire.span = {linkw::RingId{span.ring}, span.slot, span.generation, 0, 3};
   acquire.prefix_len = 4;
-  CallRun run(*engine_, link_, roots_, nullptr);
+  CallRun run(*engine_, link_, context_, nullptr);
   EXPECT_EQ(std::get<linkw::SeedGrant>(run.Run(acquire)).status, Status::kInvalidArgument);
   acquire.prefix_len = 3;
   const auto grant = std::get<linkw::SeedGrant>(run.Run(acquire));

@@ -30,7 +30,7 @@ class OneStepJob : public StateJob {
 class OpRunTest : public testing::Test {
  protected:
   OpRunTest() {
-    handles_.Add(HandleKind::kSequence, 4).IgnoreError();
+    link_.handles.Add(HandleKind::kSequence, 4).IgnoreError();
     generation_.start_export = [this](const StateExport& what, absl::Span<std::byte> out) {
       exported_ = what;
       out_bytes_ = out.size();
@@ -39,7 +39,7 @@ class OpRunTest : public testing::Test {
   }
   absl::StatusOr<std::unique_ptr<OpRun>> Begin(const linkw::StateOp& op, size_t buffer_bytes) {
     return OpRun::Begin(
-        generation_, handles_, op,
+        generation_, link_, op,
         std::make_shared<const Segment>(Segment::Create(buffer_bytes, "op").value()), import_);
   }
   static linkw::Snapshot Snapshot() {
@@ -47,7 +47,7 @@ class OpRunTest : public testing::Test {
   }
 
   FakeGeneration generation_;
-  HandleBook handles_;
+  EngineLink link_;
   std::shared_ptr<const ImportedState> import_;
   StateExport exported_;
   size_t out_bytes_ = 0;
@@ -113,6 +113,22 @@ TEST_F(OpRunTest, ImportsPrivateBytes) {
   ASSERT_TRUE(run.ok()) << run.status();
   run->reset();
   EXPECT_TRUE(gone);
+}
+
+TEST_F(OpRunTest, APromoteOfOtherStateThanWasDemotedIsAMismatch) {
+  auto import = std::make_shared<ImportedState>();
+  import->envelope.range = {2, 5};
+  import->envelope.provenance = Digest{1};
+  import_ = import;
+  generation_.start_import = [](const StateImport&, absl::Span<const std::byte>) {
+    return std::make_unique<OneStepJob>(0);
+  };
+  const linkw::Demote demote{.sequence = linkw::SequenceId{4}, .range = {2, 5}};
+  const linkw::Promote promote{.sequence = linkw::SequenceId{4}, .range = {2, 5}};
+  NoteOpDone(link_, demote, {.provenance = Digest{9}, .range = {2, 5}});
+  EXPECT_EQ(linkw::FromAbsl(Begin(promote, 260).status()), linkw::Status::kEnvelopeMismatch);
+  NoteOpDone(link_, promote, {.provenance = Digest{9}, .range = {2, 5}});
+  EXPECT_TRUE(Begin(promote, 260).ok()) << "nothing is known any more";
 }
 
 }  // namespace
