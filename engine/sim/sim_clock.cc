@@ -1,5 +1,7 @@
 #include "engine/sim/sim_clock.h"
 
+#include <chrono>
+
 #include "absl/time/clock.h"
 
 namespace superfluid {
@@ -27,6 +29,11 @@ class RealSimClock : public SimClock {
 };
 
 }  // namespace
+
+absl::Time SimClock::Now() const {
+  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
+  return absl::UnixEpoch() + absl::FromChrono(since_start);
+}
 
 std::shared_ptr<SimClock> MakeRealSimClock(SimWork work) {
   return std::make_shared<RealSimClock>(work);

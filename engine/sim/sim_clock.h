@@ -21,6 +21,10 @@ class SimClock {
 
   // A step that hangs: returns after `limit`, or earlier if the clock's owner lets it go.
   virtual void Hang(absl::Duration limit) = 0;
+
+  // The time by which leases expire and state jobs take their time; never goes back. By default
+  // real time, whatever Spend does.
+  virtual absl::Time Now() const;
 };
 
 enum class SimWork {

@@ -8,13 +8,17 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "engine/sim/sim_generation.h"
+#include "engine/sim/sim_grammar.h"
 #include "engine/sim/sim_job.h"
 #include "engine/sim/sim_options.h"
+#include "engine/sim/sim_tick.h"
 
 namespace superfluid {
 namespace {
 
 constexpr size_t kMaxLanguageBytes = 35;
+constexpr uint32_t kKvBits = 16;
 // A round number, so that a test sees jobs come and go.
 constexpr uint64_t kBytesPerJob = 65536;
 
@@ -27,11 +31,18 @@ bool IsLanguage(absl::string_view text) {
 class SimEngine : public Engine {
  public:
   SimEngine(SimOptions options, std::shared_ptr<SimClock> clock)
-      : options_(std::move(options)), clock_(std::move(clock)) {
+      : options_(std::move(options)),
+        clock_(std::move(clock)),
+        generation_(std::make_unique<SimGeneration>(options_, clock_)) {
     info_.name = "sim";
     info_.version = "1";
-    info_.micro_step = std::max(options_.step, absl::Milliseconds(1));
+    const SimGenerationOptions& generation = options_.generation;
+    info_.micro_step =
+        std::max({options_.step, generation.tick, generation.token, absl::Milliseconds(1)});
     info_.max_transcriptions = options_.max_transcriptions;
+    info_.max_lanes = static_cast<int>(kSimMaxLanes);
+    info_.kv_bits = kKvBits;
+    info_.vocab_size = generation.vocab;
   }
 
   const EngineInfo& info() const override { return info_; }
@@ -39,14 +50,31 @@ class SimEngine : public Engine {
   MemoryCounters Memory() const override;
   absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
       const TranscriptionParams& params, std::unique_ptr<AudioSource> audio) override;
+  Generation* generation() override { return generation_.get(); }
+  void Reset() override { generation_->Reset(); }
 
  private:
+  nlohmann::json DescribeSpaces() const;
+
   const SimOptions options_;
   const std::shared_ptr<SimClock> clock_;
+  const std::unique_ptr<SimGeneration> generation_;
   EngineInfo info_;
   // Each job holds a copy; the count of owners less one is the number of jobs.
   const std::shared_ptr<const void> jobs_ = std::make_shared<int>(0);
 };
+
+nlohmann::json SimEngine::DescribeSpaces() const {
+  nlohmann::json spaces = nlohmann::json::array();
+  for (const StateSpace& space : generation_->StateSpaces()) {
+    spaces.push_back({{"id", static_cast<uint32_t>(space.id)},
+                      {"name", space.name},
+                      {"bytes_per_token", space.bytes_per_token},
+                      {"boundary_tokens", space.boundary_tokens},
+                      {"encodings", space.encodings}});
+  }
+  return spaces;
+}
 
 std::string SimEngine::CapabilitiesJson() const {
   const nlohmann::json json = {
@@ -61,14 +89,18 @@ std::string SimEngine::CapabilitiesJson() const {
         {"partial_results", options_.partials},
         {"live", true},
         {"prompt", "sim:key=value words set an option for one request"}}},
-      {"ticks", false},
+      {"calls", SimCalls()},
+      {"vocab_size", info_.vocab_size},
+      {"context_tokens", options_.generation.context},
+      {"state_spaces", DescribeSpaces()},
+      {"end_of_text_token", kSimEndOfText},
   };
   return json.dump();
 }
 
 MemoryCounters SimEngine::Memory() const {
-  MemoryCounters counters;
-  counters.allocated_bytes = kBytesPerJob * static_cast<uint64_t>(jobs_.use_count() - 1);
+  MemoryCounters counters = generation_->Memory();
+  counters.allocated_bytes += kBytesPerJob * static_cast<uint64_t>(jobs_.use_count() - 1);
   return counters;
 }
 

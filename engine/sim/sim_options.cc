@@ -1,10 +1,12 @@
 #include "engine/sim/sim_options.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
 namespace superfluid {
@@ -63,6 +65,18 @@ absl::Status SetScript(Number number, SimOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status SetWrongResult(Number number, SimOptions& options) {
+  constexpr std::array<absl::string_view, 6> kKinds = {"too_many_tokens", "bad_token",
+                                                       "zero_handle",     "wrong_sequence",
+                                                       "too_many_logits", "lane_count"};
+  if (std::find(kKinds.begin(), kKinds.end(), number.value) == kKinds.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sim option 'wrong_result' is one of: ", absl::StrJoin(kKinds, ", ")));
+  }
+  options.generation.faults.wrong_result = std::string(number.value);
+  return absl::OkStatus();
+}
+
 struct Option {
   absl::string_view key;
   bool per_job = false;
@@ -114,6 +128,28 @@ constexpr std::array kOptions = {
            [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.faults.backwards_times); }},
     Option{"invalid_utf8", true,
            [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.faults.invalid_utf8); }},
+    Option{"vocab", false, [](Number n, SimOptions& o) { return Set(n.In(256, 65'536), o.generation.vocab); }},
+    Option{"context", false, [](Number n, SimOptions& o) { return Set(n.In(16, 262'144), o.generation.context); }},
+    Option{"pool_blocks", false, [](Number n, SimOptions& o) { return Set(n.In(1, 1'048'576), o.generation.pool_blocks); }},
+    Option{"max_sequences", false, [](Number n, SimOptions& o) { return Set(n.In(1, 100'000), o.generation.max_sequences); }},
+    Option{"ttl_ms", false, [](Number n, SimOptions& o) { return Set(n.In(1, kHourMs), o.generation.ttl_ms); }},
+    Option{"ttl_ticks", false, [](Number n, SimOptions& o) { return Set(n.In(1, kMaxStep), o.generation.ttl_ticks); }},
+    Option{"op_chunk_bytes", false, [](Number n, SimOptions& o) { return Set(n.In(1, int64_t{1} << 30U), o.generation.op_chunk_bytes); }},
+    Option{"op_us", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, kHourMs * 1000), absl::Microseconds(1), o.generation.op); }},
+    Option{"tick_us", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, 60'000'000), absl::Microseconds(1), o.generation.tick); }},
+    Option{"token_us", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, 60'000'000), absl::Microseconds(1), o.generation.token); }},
+    Option{"slow_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.slow_at_tick); }},
+    Option{"stuck_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.stuck_at_tick); }},
+    Option{"fail_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.fail_at_tick); }},
+    Option{"throw_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.throw_at_tick); }},
+    Option{"out_of_memory_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.out_of_memory_at_tick); }},
+    Option{"slow_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.slow_at_op); }},
+    Option{"stuck_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.stuck_at_op); }},
+    Option{"fail_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.fail_at_op); }},
+    Option{"throw_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.throw_at_op); }},
+    Option{"out_of_memory_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.out_of_memory_at_op); }},
+    Option{"wrong_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.wrong_at_tick); }},
+    Option{"wrong_result", false, &SetWrongResult},
 };
 
 absl::Status UnknownOption(absl::string_view key) {

@@ -32,10 +32,44 @@ struct SimFaults {
   bool invalid_utf8 = false;                   // in the text of segments and words
 };
 
+// The misbehaviour of ticks and state jobs; each is counted from 1 over the engine's life, 0 means
+// never. How long "slow" and "stuck" are is said by slow_us and stuck_ms.
+struct SimGenerationFaults {
+  SimStep slow_at_tick = 0;
+  SimStep stuck_at_tick = 0;          // hangs, deaf to cancels
+  SimStep fail_at_tick = 0;           // the tick: Internal
+  SimStep throw_at_tick = 0;          // std::runtime_error
+  SimStep out_of_memory_at_tick = 0;  // std::bad_alloc
+  SimStep slow_at_op = 0;             // these in the last step of the n-th state job
+  SimStep stuck_at_op = 0;
+  SimStep fail_at_op = 0;  // Internal; nothing took effect
+  SimStep throw_at_op = 0;
+  SimStep out_of_memory_at_op = 0;
+  // A tick whose results break the contract of RunTick, in the way that "wrong_result" names:
+  // too_many_tokens, bad_token, zero_handle, wrong_sequence, too_many_logits, lane_count.
+  SimStep wrong_at_tick = 0;
+  std::string wrong_result = "lane_count";
+};
+
+// Token generation; of the engine only.
+struct SimGenerationOptions {
+  uint32_t vocab = 256;                         // token t < 256 is byte t, [256, 65536]
+  uint64_t context = 32768;                     // tokens of a sequence, [16, 262144]
+  uint64_t pool_blocks = 65536;                 // of 16 tokens, [1, 1048576]
+  int64_t max_sequences = 4096;                 // [1, 100000]
+  uint64_t ttl_ms = 1000;                       // of a lease, [1, 1 hour]
+  uint64_t ttl_ticks = 64;                      // of a lease, [1, 1e9]
+  absl::Duration op = absl::ZeroDuration();     // "op_us": a state job takes so long, [0, 1 hour]
+  int64_t op_chunk_bytes = int64_t{1} << 20;    // of a state job's step, [1, 1 GiB]
+  absl::Duration tick = absl::ZeroDuration();   // "tick_us": time of a tick, [0, 60 s]
+  absl::Duration token = absl::ZeroDuration();  // "token_us": and of each draw, [0, 60 s]
+  SimGenerationFaults faults;
+};
+
 // One `key=value` per field, the key being the field's name; from --engine-option for every job, or
 // from the words "sim:key=value" of a request's prompt for that job alone.
 struct SimOptions {
-  // Engine only.
+  // Engine only, as is `generation`.
   int max_transcriptions = 64;     // [1, 100000]
   SimWork work = SimWork::kSleep;  // "work": sleep or busy
   // Per job.
@@ -48,6 +82,7 @@ struct SimOptions {
   std::vector<std::string> script;  // texts of the segments, joined by '|', repeated; empty: from
                                     // the audio
   SimFaults faults;
+  SimGenerationOptions generation;
 };
 
 // Errors: InvalidArgument naming the option (unknown; not a number, or out of its range).

@@ -305,6 +305,16 @@ TEST_F(SimEngineTest, DescribesItself) {
   const auto json = nlohmann::json::parse(engine_->CapabilitiesJson());
   EXPECT_EQ(json["engine"], "sim");
   EXPECT_EQ(json["transcription"]["max_jobs"], 64);
+  EXPECT_EQ(json["vocab_size"], 256);
+  EXPECT_EQ(json["context_tokens"], 32768);
+  ASSERT_EQ(json["state_spaces"].size(), 2U);
+  EXPECT_EQ(json["state_spaces"][0]["name"], "kv");
+  EXPECT_THAT(json["calls"], SizeIs(33));
+  EXPECT_THAT(json["calls"], ::testing::Contains("cache_evict_entries"));
+  EXPECT_EQ(engine_->info().max_lanes, 256);
+  EXPECT_EQ(engine_->info().vocab_size, 256U);
+  EXPECT_EQ(engine_->info().kv_bits, 16U);
+  EXPECT_NE(engine_->generation(), nullptr);
 }
 
 TEST(SimClockTest, RealTimeGoesBy) {

@@ -73,6 +73,56 @@ TEST(SimOptionsTest, ReadsEveryKey) {
   EXPECT_TRUE(faults.backwards_times && faults.invalid_utf8);
 }
 
+TEST(SimOptionsTest, ReadsTheKeysOfGeneration) {
+  const auto options = ParseSimOptions(ConfigWith({{"vocab", "300"},
+                                                   {"context", "64"},
+                                                   {"pool_blocks", "9"},
+                                                   {"max_sequences", "8"},
+                                                   {"ttl_ms", "7"},
+                                                   {"ttl_ticks", "6"},
+                                                   {"op_us", "5"},
+                                                   {"op_chunk_bytes", "4"},
+                                                   {"tick_us", "3"},
+                                                   {"token_us", "2"},
+                                                   {"slow_at_tick", "11"},
+                                                   {"stuck_at_tick", "12"},
+                                                   {"fail_at_tick", "13"},
+                                                   {"throw_at_tick", "14"},
+                                                   {"out_of_memory_at_tick", "15"},
+                                                   {"slow_at_op", "16"},
+                                                   {"stuck_at_op", "17"},
+                                                   {"fail_at_op", "18"},
+                                                   {"throw_at_op", "19"},
+                                                   {"out_of_memory_at_op", "20"},
+                                                   {"wrong_at_tick", "21"},
+                                                   {"wrong_result", "bad_token"}}));
+  ASSERT_TRUE(options.ok()) << options.status();
+  const SimGenerationOptions& generation = options->generation;
+  EXPECT_EQ(generation.vocab, 300U);
+  EXPECT_EQ(generation.context, 64U);
+  EXPECT_EQ(generation.pool_blocks, 9U);
+  EXPECT_EQ(generation.max_sequences, 8);
+  EXPECT_EQ(generation.ttl_ms, 7U);
+  EXPECT_EQ(generation.ttl_ticks, 6U);
+  EXPECT_EQ(generation.op, absl::Microseconds(5));
+  EXPECT_EQ(generation.op_chunk_bytes, 4);
+  EXPECT_EQ(generation.tick, absl::Microseconds(3));
+  EXPECT_EQ(generation.token, absl::Microseconds(2));
+  const SimGenerationFaults& faults = generation.faults;
+  EXPECT_EQ(faults.slow_at_tick, 11);
+  EXPECT_EQ(faults.stuck_at_tick, 12);
+  EXPECT_EQ(faults.fail_at_tick, 13);
+  EXPECT_EQ(faults.throw_at_tick, 14);
+  EXPECT_EQ(faults.out_of_memory_at_tick, 15);
+  EXPECT_EQ(faults.slow_at_op, 16);
+  EXPECT_EQ(faults.stuck_at_op, 17);
+  EXPECT_EQ(faults.fail_at_op, 18);
+  EXPECT_EQ(faults.throw_at_op, 19);
+  EXPECT_EQ(faults.out_of_memory_at_op, 20);
+  EXPECT_EQ(faults.wrong_at_tick, 21);
+  EXPECT_EQ(faults.wrong_result, "bad_token");
+}
+
 TEST(SimOptionsTest, RefusesAnUnknownKeyAndNamesTheKnown) {
   const absl::Status status = ErrorOf("stepus", "1");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -94,6 +144,10 @@ TEST(SimOptionsTest, RefusesWhatIsNoNumberOrOutOfRange) {
       {"fail_start", "yes"},
       {"work", "hard"},
       {"max_transcriptions", "0"},
+      {"vocab", "255"},
+      {"context", "0"},
+      {"ttl_ms", "0"},
+      {"wrong_result", "nonsense"},
       {"segments", "99999999999999999999"}};
   for (const auto& [key, value] : bad) {
     const absl::Status status = ErrorOf(key, value);
@@ -126,7 +180,8 @@ TEST(SimOptionsTest, PromptWithoutOptionsChangesNothing) {
 }
 
 TEST(SimOptionsTest, PromptCannotChangeTheEngine) {
-  for (const char* prompt : {"sim:max_transcriptions=1", "sim:work=busy", "sim:bogus=1", "sim:"}) {
+  for (const char* prompt :
+       {"sim:max_transcriptions=1", "sim:work=busy", "sim:bogus=1", "sim:", "sim:vocab=300"}) {
     EXPECT_EQ(WithSimPrompt({}, prompt).status().code(), absl::StatusCode::kInvalidArgument)
         << prompt;
   }

@@ -1,0 +1,76 @@
+#ifndef SUPERFLUID_ENGINE_SIM_SIM_STRATEGY_H_
+#define SUPERFLUID_ENGINE_SIM_SIM_STRATEGY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/sim/sim_drawing.h"
+#include "engine/strategy.h"
+
+namespace superfluid {
+
+inline constexpr StrategySlot kSimNgramSlot{1};
+inline constexpr uint64_t kSimKernelCaps = 0xF;
+inline constexpr size_t kSimMaxStrategies = 64;
+inline constexpr uint64_t kSimMaxStrategyBytes = uint64_t{1} << 30U;
+// What a strategy may require: kind 1: a context of at least params[0] tokens; kind 2: a vocabulary
+// of exactly params[0] tokens.
+inline constexpr uint32_t kSimRequiresContext = 1;
+inline constexpr uint32_t kSimRequiresVocab = 2;
+
+// How tokens are drafted. Drafts change how fast tokens are drawn, never which.
+struct SimDrafter {
+  bool oracle = false;  // draws ahead by itself; otherwise looks up the last n-gram
+  uint32_t n = 2;       // "n", [1, 16]
+  uint32_t drafts = 4;  // "drafts": at a time, [1, 64]
+  uint32_t wrong = 25;  // "wrong": so many of 100 are made wrong on purpose, [0, 100]
+  uint64_t salt = 0;    // decides which
+};
+
+// Where a draft starts. `history` has at least one token.
+struct SimDraftPoint {
+  const SimDrawRules* rules = nullptr;
+  SimPoint point;
+  absl::Span<const Token> history;
+  const SimMatcher* matcher = nullptr;  // null: no grammar
+};
+std::vector<Token> DraftTokens(const SimDrafter& drafter, const SimDraftPoint& from);
+
+// The strategies that exist: "sim.ngram" in slot 1, and those registered. Threads: one.
+class SimStrategies {
+ public:
+  SimStrategies(uint32_t vocab, uint64_t context) : vocab_(vocab), context_(context) {}
+
+  static std::vector<BuiltInStrategy> BuiltIns();
+
+  // Ids are "sim.ngram" and "sim.oracle", followed by options or not:
+  // "sim.oracle:drafts=8,wrong=5". The certificate says exactness 1: the same tokens as without.
+  //
+  // Errors: Unimplemented (another id), InvalidArgument (a bad option), FailedPrecondition (another
+  // architecture than "sim", kernel capabilities beyond kSimKernelCaps, a requirement that is not
+  // met or not known, a tap of a layer that does not exist, rng_contract_version not 1, more than
+  // exactness 1 claimed), NotFound (an artifact that cannot be read), ResourceExhausted.
+  absl::StatusOr<StrategyTerms> Register(const StrategySpec& spec);
+
+  // Null for slot 0; NotFound.
+  absl::StatusOr<const SimDrafter*> Find(StrategySlot slot) const;
+  void Clear();  // built-in ones stay
+
+ private:
+  absl::Status CheckRequirements(const StrategySpec& spec) const;
+
+  const uint32_t vocab_;
+  const uint64_t context_;
+  const SimDrafter ngram_;
+  std::map<StrategySlot, SimDrafter> registered_;
+  uint32_t last_slot_ = static_cast<uint32_t>(kSimNgramSlot);
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_SIM_SIM_STRATEGY_H_

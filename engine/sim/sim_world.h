@@ -1,0 +1,65 @@
+#ifndef SUPERFLUID_ENGINE_SIM_SIM_WORLD_H_
+#define SUPERFLUID_ENGINE_SIM_SIM_WORLD_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "engine/sim/sim_adapter.h"
+#include "engine/sim/sim_blocks.h"
+#include "engine/sim/sim_cache.h"
+#include "engine/sim/sim_clock.h"
+#include "engine/sim/sim_leases.h"
+#include "engine/sim/sim_media.h"
+#include "engine/sim/sim_options.h"
+#include "engine/sim/sim_sequences.h"
+#include "engine/sim/sim_steering.h"
+#include "engine/sim/sim_strategy.h"
+
+namespace superfluid {
+
+// Everything that exists in a sim engine that generates tokens. Ticks and state jobs work on it.
+// Threads: one. Lifetime: outlives every tick and state job.
+struct SimWorld {
+  SimWorld(const SimOptions& all_options, std::shared_ptr<SimClock> sim_clock);
+  SimWorld(const SimWorld&) = delete;
+  SimWorld& operator=(const SimWorld&) = delete;
+
+  SimLeases::Moment Now() const { return {clock->Now(), ticks}; }
+
+  // The misbehaviour asked for of a tick or op, in this order: slow, stuck, throw, out of memory,
+  // fail. `number`: which tick or op it is.
+  struct Faults {
+    SimStep slow_at = 0;
+    SimStep stuck_at = 0;
+    SimStep throw_at = 0;
+    SimStep out_of_memory_at = 0;
+    SimStep fail_at = 0;
+  };
+  absl::Status Misbehave(const Faults& faults, uint64_t number);
+
+  // Counted over the engine's life.
+  uint64_t ticks = 0;
+  uint64_t ops = 0;
+
+  const SimGenerationOptions options;
+  const absl::Duration slow;
+  const absl::Duration stuck;
+  const std::shared_ptr<SimClock> clock;
+  SimHandles handles;
+  SimBlockPool pool;
+  SimCache cache;
+  SimLeases leases;
+  SimSequences sequences;
+  SimSteering steering;
+  SimMedia media;
+  SimAdapter adapter;
+  SimStrategies strategies;
+};
+
+// InvalidArgument: no such token.
+absl::Status CheckSimTokens(const SimWorld& world, absl::Span<const Token> tokens);
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_SIM_SIM_WORLD_H_

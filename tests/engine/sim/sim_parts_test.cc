@@ -1,0 +1,300 @@
+// The smaller parts: steering, files, adapter, media, stages, strategies, the codec of rows.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "engine/sim/sim_adapter.h"
+#include "engine/sim/sim_kv_codec.h"
+#include "engine/sim/sim_media.h"
+#include "engine/sim/sim_schema.h"
+#include "engine/sim/sim_stage.h"
+#include "engine/sim/sim_steering.h"
+#include "engine/sim/sim_strategy.h"
+#include "tests/engine/sim/sim_generation_fixture.h"
+
+namespace superfluid {
+namespace {
+
+using testing::HasCode;
+using testing::kExhausted;
+using testing::kInvalid;
+using testing::kNotFound;
+using testing::kPrecondition;
+using testing::kUnimplemented;
+
+class SimPartsTest : public testing::SimGenerationTest {
+ protected:
+  SimHandles handles_;
+};
+
+TEST_F(SimPartsTest, GrammarsComeAndGo) {
+  SimSteering steering(handles_, 256);
+  EXPECT_EQ(*steering.Grammar({}), nullptr);
+  const auto schema = CompileSimSchema(R"({"type":"null"})");
+  const auto grammar = steering.AddGrammar(*schema);
+  ASSERT_TRUE(grammar.ok());
+  EXPECT_NE(*steering.Grammar(*grammar), nullptr);
+  EXPECT_TRUE(steering.FreeGrammar(*grammar).ok());
+  EXPECT_THAT(steering.FreeGrammar(*grammar), HasCode(kNotFound));
+  EXPECT_THAT(steering.Grammar(*grammar), HasCode(kNotFound));
+  for (size_t i = 0; i < kSimMaxGrammars; ++i) ASSERT_TRUE(steering.AddGrammar(*schema).ok());
+  EXPECT_THAT(steering.AddGrammar(*schema), HasCode(kExhausted));
+  steering.Clear();
+  EXPECT_TRUE(steering.AddGrammar(*schema).ok());
+}
+
+TEST_F(SimPartsTest, BiasesAreChecked) {
+  SimSteering steering(handles_, 256);
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(steering.AddBias({1}, {}), HasCode(kInvalid));
+  EXPECT_THAT(steering.AddBias({256}, {1}), HasCode(kInvalid));
+  EXPECT_THAT(steering.AddBias({1, 1}, {1, 1}), HasCode(kInvalid));
+  EXPECT_THAT(steering.AddBias({1}, {NAN}), HasCode(kInvalid));
+  EXPECT_THAT(steering.AddBias({1}, {infinity}), HasCode(kInvalid));
+  const auto bias = steering.AddBias({1, 2}, {-infinity, 3});
+  ASSERT_TRUE(bias.ok());
+  EXPECT_EQ((*steering.Bias(*bias))->size(), 2U);
+  EXPECT_TRUE(steering.FreeBias(*bias).ok());
+  EXPECT_THAT(steering.FreeBias(*bias), HasCode(kNotFound));
+  EXPECT_THAT(steering.Bias(*bias), HasCode(kNotFound));
+  for (size_t i = 0; i < kSimMaxBiases; ++i) ASSERT_TRUE(steering.AddBias({1}, {1}).ok());
+  EXPECT_THAT(steering.AddBias({1}, {1}), HasCode(kExhausted));
+}
+
+TEST_F(SimPartsTest, AdaptersAreFiles) {
+  SimAdapter adapter(handles_);
+  EXPECT_THAT(adapter.Load("/nowhere"), HasCode(kNotFound));
+  EXPECT_THAT(adapter.Load(::testing::TempDir()), ::testing::Not(HasCode(absl::StatusCode::kOk)));
+  EXPECT_THAT(adapter.Load(WriteFile("empty", "")), HasCode(kInvalid));
+  const std::string big(kSimMaxAdapterBytes, 'x');
+  EXPECT_THAT(adapter.Load(WriteFile("big", big + "x")), HasCode(kInvalid));
+  const auto first = adapter.Load(WriteFile("fits", big));
+  ASSERT_TRUE(first.ok());
+  const uint64_t fingerprint = adapter.current().fingerprint;
+  EXPECT_EQ(adapter.bytes(), kSimMaxAdapterBytes);
+  EXPECT_THAT(adapter.Load("/nowhere"), HasCode(kNotFound));
+  EXPECT_EQ(adapter.current().id, *first);
+  const auto again = adapter.Load(WriteFile("fits", big));
+  EXPECT_NE(*again, *first);
+  EXPECT_EQ(adapter.current().fingerprint, fingerprint);
+  ASSERT_TRUE(adapter.Load(WriteFile("other", "y")).ok());
+  EXPECT_NE(adapter.current().fingerprint, fingerprint);
+  adapter.Unload();
+  EXPECT_EQ(adapter.current().id, AdapterId{});
+}
+
+TEST_F(SimPartsTest, MediaHaveTokensBySize) {
+  SimMedia media(handles_);
+  EXPECT_THAT(SimMedia::Probe("/nowhere"), HasCode(kNotFound));
+  const auto info = SimMedia::Probe(WriteFile("media", std::string(65, 'm')));
+  ASSERT_TRUE(info.ok());
+  EXPECT_EQ(info->n_tokens, 2U);
+  EXPECT_NE(info->preprocess_fp, 0U);
+  EXPECT_EQ(SimMedia::Probe(WriteFile("large", std::string(1 << 20, 'm')))->n_tokens, 256U);
+  const auto encoded = media.Encode(WriteFile("media", std::string(65, 'm')));
+  ASSERT_TRUE(encoded.ok());
+  EXPECT_EQ(encoded->info.preprocess_fp, info->preprocess_fp);
+  EXPECT_TRUE(media.Release(encoded->handle).ok());
+  EXPECT_THAT(media.Release(encoded->handle), HasCode(kNotFound));
+  EXPECT_THAT(media.Bind(LaneTag{1}, encoded->handle, 0), HasCode(kNotFound));
+}
+
+TEST_F(SimPartsTest, BindingsAreTakenOnce) {
+  SimMedia media(handles_);
+  const auto one = media.Encode(WriteFile("one", std::string(100, '1')));  // two tokens
+  ASSERT_TRUE(one.ok());
+  ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 3).ok());
+  const auto bound = media.TakeBindings(LaneTag{1}, 5);
+  ASSERT_TRUE(bound.ok());
+  EXPECT_EQ(*bound, (SimMediaMap{{3, one->info.preprocess_fp}, {4, one->info.preprocess_fp}}));
+  EXPECT_TRUE(media.TakeBindings(LaneTag{1}, 5)->empty());
+  ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 4).ok());
+  EXPECT_THAT(media.TakeBindings(LaneTag{1}, 5), HasCode(kInvalid));
+  ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, UINT64_MAX).ok());
+  EXPECT_THAT(media.TakeBindings(LaneTag{1}, 5), HasCode(kInvalid));
+  ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 0).ok());
+  ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 1).ok());
+  EXPECT_THAT(media.TakeBindings(LaneTag{1}, 5), HasCode(kInvalid));
+  for (size_t i = 0; i < kSimMaxBindings; ++i) {
+    ASSERT_TRUE(media.Bind(LaneTag{i}, one->handle, 0).ok());
+  }
+  EXPECT_THAT(media.Bind(LaneTag{1}, one->handle, 0), HasCode(kExhausted));
+}
+
+TEST_F(SimPartsTest, EmbeddingsAreNormalised) {
+  const auto embedding = generation_->Embed({1, 2, 3});
+  ASSERT_TRUE(embedding.ok());
+  ASSERT_EQ(embedding->size(), kSimEmbeddingSize);
+  double squares = 0;
+  for (const float value : *embedding) squares += double{value} * value;
+  EXPECT_NEAR(squares, 1, 1e-5);
+  EXPECT_EQ(*generation_->Embed({1, 2, 3}), *embedding);
+  EXPECT_NE(*generation_->Embed({1, 3, 2}), *embedding);
+  EXPECT_THAT(generation_->Embed({}), HasCode(kInvalid));
+  EXPECT_THAT(generation_->Embed({256}), HasCode(kInvalid));
+  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "l")).ok());
+  EXPECT_NE(*generation_->Embed({1, 2, 3}), *embedding);
+}
+
+TEST_F(SimPartsTest, StagesMayBeSplitAnywhere) {
+  const std::vector<Token> tokens = Tokens(9);
+  const auto run = [&](std::vector<uint32_t> cuts) {
+    StageWork work;
+    work.tokens = tokens;
+    std::string hidden;
+    Token token = 0;
+    for (const uint32_t end : cuts) {
+      work.end_layer = end;
+      work.hidden = hidden;
+      const auto output = generation_->ForwardStage(work);
+      EXPECT_TRUE(output.ok()) << output.status();
+      if (std::holds_alternative<Token>(*output)) token = std::get<Token>(*output);
+      if (end < kSimLayers) hidden = std::get<std::string>(*output);
+      work.start_layer = end;
+      work.has_hidden = true;
+    }
+    return token;
+  };
+  const Token whole = run({8});
+  EXPECT_LT(whole, 256U);
+  for (uint32_t cut = 1; cut < kSimLayers; ++cut) EXPECT_EQ(run({cut, 8}), whole);
+  EXPECT_EQ(run({1, 2, 3, 4, 5, 6, 7, 8}), whole);
+}
+
+TEST_F(SimPartsTest, StagesCheckTheirShapes) {
+  const std::vector<Token> tokens = {1, 2};
+  const std::string hidden(2 * kSimHiddenBytes, 'h');
+  const auto forward = [&](uint32_t start, uint32_t end, bool has_hidden, absl::string_view state) {
+    return generation_->ForwardStage({tokens, start, end, has_hidden, state});
+  };
+  EXPECT_TRUE(forward(3, 4, true, hidden).ok());
+  EXPECT_THAT(forward(0, 9, false, ""), HasCode(kInvalid));
+  EXPECT_THAT(forward(3, 3, true, hidden), HasCode(kInvalid));
+  EXPECT_THAT(forward(0, 1, true, hidden), HasCode(kInvalid));
+  EXPECT_THAT(forward(1, 2, false, ""), HasCode(kInvalid));
+  EXPECT_THAT(forward(1, 2, true, absl::string_view(hidden).substr(1)), HasCode(kInvalid));
+  EXPECT_THAT(generation_->ForwardStage({{}, 0, 8, false, ""}), HasCode(kInvalid));
+}
+
+TEST_F(SimPartsTest, HiddenStateMatters) {
+  const std::vector<Token> tokens = {1};
+  std::vector<Token> seen;
+  for (size_t i = 0; i < kSimHiddenBytes; ++i) {
+    std::string hidden(kSimHiddenBytes, 'h');
+    hidden[i] = 'H';
+    seen.push_back(std::get<Token>(*generation_->ForwardStage({tokens, 7, 8, true, hidden})));
+  }
+  EXPECT_GT(std::set<Token>(seen.begin(), seen.end()).size(), 40U);
+}
+
+StrategySpec Spec(const std::string& id) {
+  StrategySpec spec;
+  spec.strategy_id = id;
+  spec.rng_contract_version = 1;
+  return spec;
+}
+
+TEST_F(SimPartsTest, StrategiesAreGranted) {
+  SimStrategies strategies(256, 1000);
+  EXPECT_EQ(SimStrategies::BuiltIns().front().strategy_id, "sim.ngram");
+  EXPECT_EQ(*strategies.Find({}), nullptr);
+  EXPECT_NE(*strategies.Find(kSimNgramSlot), nullptr);
+  StrategySpec spec = Spec("sim.oracle:drafts=7,wrong=3");
+  spec.target_archs = {"other", "sim"};
+  spec.kernel_caps_required = kSimKernelCaps;
+  spec.requirements = {{kSimRequiresContext, {1000}}, {kSimRequiresVocab, {256}}};
+  spec.taps = {{7, 0, 0, 0}};
+  spec.claimed_exactness = 1;
+  spec.est_state_bytes = 123;
+  spec.artifacts = {{1, {}, 1, WriteFile("draft", "model")}};
+  const auto terms = strategies.Register(spec);
+  ASSERT_TRUE(terms.ok()) << terms.status();
+  EXPECT_EQ(terms->reserved_bytes, 123U);
+  ASSERT_EQ(terms->certificates.size(), 1U);
+  EXPECT_EQ(terms->certificates[0].exactness, 1U);
+  const SimDrafter* drafter = *strategies.Find(terms->slot);
+  EXPECT_TRUE(drafter->oracle);
+  EXPECT_EQ(drafter->drafts, 7U);
+  EXPECT_EQ(drafter->wrong, 3U);
+  strategies.Clear();
+  EXPECT_THAT(strategies.Find(terms->slot), HasCode(kNotFound));
+  EXPECT_NE(strategies.Register(spec)->slot, terms->slot);
+}
+
+TEST_F(SimPartsTest, StrategiesAreRefused) {
+  SimStrategies strategies(256, 1000);
+  const auto refused = [&](auto change) {
+    StrategySpec spec = Spec("sim.ngram");
+    change(spec);
+    return strategies.Register(spec);
+  };
+  EXPECT_THAT(refused([](auto& s) { s.strategy_id = "sim.magic"; }), HasCode(kUnimplemented));
+  EXPECT_THAT(refused([](auto& s) { s.strategy_id = ""; }), HasCode(kUnimplemented));
+  for (const char* id : {"sim.ngram:n=0", "sim.ngram:n", "sim.ngram:x=1", "sim.ngram:wrong=101"}) {
+    EXPECT_THAT(refused([id](auto& s) { s.strategy_id = id; }), HasCode(kInvalid)) << id;
+  }
+  EXPECT_THAT(refused([](auto& s) { s.target_archs = {"llama"}; }), HasCode(kPrecondition));
+  EXPECT_THAT(refused([](auto& s) { s.kernel_caps_required = 0x10; }), HasCode(kPrecondition));
+  EXPECT_THAT(refused([](auto& s) { s.rng_contract_version = 2; }), HasCode(kPrecondition));
+  EXPECT_THAT(refused([](auto& s) { s.claimed_exactness = 2; }), HasCode(kPrecondition));
+  EXPECT_THAT(refused([](auto& s) { s.taps = {{8, 0, 0, 0}}; }), HasCode(kPrecondition));
+  EXPECT_THAT(refused([](auto& s) { s.requirements = {{9, {1}}}; }), HasCode(kPrecondition));
+  EXPECT_THAT(refused([](auto& s) { s.requirements = {{1, {1001}}}; }), HasCode(kPrecondition));
+  EXPECT_THAT(refused([](auto& s) { s.requirements = {{2, {}}}; }), HasCode(kPrecondition));
+  EXPECT_THAT(refused([](auto& s) { s.artifacts = {{1, {}, 1, "/nowhere"}}; }), HasCode(kNotFound));
+  EXPECT_THAT(refused([](auto& s) { s.est_state_bytes = UINT64_MAX; }), HasCode(kExhausted));
+  for (size_t i = 0; i < kSimMaxStrategies; ++i) {
+    ASSERT_TRUE(strategies.Register(Spec("sim.ngram")).ok());
+  }
+  EXPECT_THAT(strategies.Register(Spec("sim.ngram")), HasCode(kExhausted));
+}
+
+TEST_F(SimPartsTest, NgramsAreLookedUp) {
+  const SimDrawRules rules{256, 0, {}, nullptr};
+  SimDrafter drafter;
+  drafter.wrong = 0;
+  const std::vector<Token> history = {1, 2, 9, 8, 7, 6, 5, 1, 2};
+  const SimDraftPoint from{&rules, SimStartPoint(), history, nullptr};
+  EXPECT_THAT(DraftTokens(drafter, from), ::testing::ElementsAre(9, 8, 7, 6));
+  drafter.wrong = 100;
+  EXPECT_THAT(DraftTokens(drafter, from), ::testing::ElementsAre(10, 9, 8, 7));
+  const std::vector<Token> strange = {1, 2, 3};
+  EXPECT_EQ(DraftTokens(drafter, {&rules, SimStartPoint(), strange, nullptr}).size(), 1U);
+}
+
+TEST_F(SimPartsTest, RowCodecIsReversible) {
+  for (const uint32_t encoding : {kSimRawEncoding, kSimPlanesEncoding}) {
+    for (const uint64_t rows : {0U, 1U, 5U}) {
+      std::vector<std::byte> bytes(SimKvBytes(rows, encoding));
+      SimKvWriter writer(rows, encoding, absl::MakeSpan(bytes));
+      const auto row = [](uint64_t i) {
+        SimRowBytes made{};
+        for (size_t j = 0; j < made.size(); ++j) made[j] = static_cast<std::byte>(i * 31 + j);
+        return made;
+      };
+      for (uint64_t i = rows; i-- > 0;) writer.Put(i, row(i));
+      const SimKvReader reader(rows, encoding, bytes);
+      ASSERT_TRUE(reader.Check().ok());
+      for (uint64_t i = 0; i < rows; ++i) EXPECT_EQ(reader.Get(i), row(i));
+      EXPECT_THAT(SimKvReader(rows + 1, encoding, bytes).Check(), HasCode(kInvalid));
+    }
+  }
+}
+
+TEST_F(SimPartsTest, RowCodecChecksItsHeader) {
+  std::vector<std::byte> bytes(SimKvBytes(1, kSimPlanesEncoding));
+  SimKvWriter writer(1, kSimPlanesEncoding, absl::MakeSpan(bytes));
+  for (size_t i = 0; i < 8; ++i) {
+    bytes[i] ^= std::byte{1};
+    EXPECT_THAT(SimKvReader(1, kSimPlanesEncoding, bytes).Check(), HasCode(kInvalid)) << i;
+    bytes[i] ^= std::byte{1};
+  }
+  EXPECT_TRUE(SimKvReader(1, kSimPlanesEncoding, bytes).Check().ok());
+}
+
+}  // namespace
+}  // namespace superfluid
