@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "engine/abi/plugin_call.h"
+#include "engine/abi/plugin_vtable.h"
 #include "engine/abi/text.h"
 
 namespace superfluid {
@@ -63,6 +64,22 @@ absl::Status CheckInfo(const sfl_engine_info& info) {
   return absl::OkStatus();
 }
 
+absl::Status CheckClaims(const sfl_engine_vtable& functions, const sfl_engine_info& info) {
+  if (info.max_transcriptions > 0 && functions.transcription_start == nullptr) {
+    return BrokenRule("describe", "claims transcription but has no function");
+  }
+  if (info.generation != 0 && !HasGeneration(functions)) {
+    return BrokenRule("describe", "claims generation but has no function");
+  }
+  if (info.generation != 0 && info.vocab_size == 0) {
+    return BrokenRule("describe", "claims generation but has no vocabulary");
+  }
+  if (info.max_lanes > 0 && (info.generation == 0 || functions.run_tick == nullptr)) {
+    return BrokenRule("describe", "claims lanes but does not run ticks");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> CheckedJson(std::string json) {
   // The parser takes a NUL for the end of the text and does not look at what follows.
   if (json.find('\0') != std::string::npos) {
@@ -77,21 +94,25 @@ absl::StatusOr<std::string> CheckedJson(std::string json) {
 
 }  // namespace
 
-absl::StatusOr<EngineInfo> DescribePlugin(const sfl_engine_vtable& functions, sfl_engine* engine,
-                                          ErrorBuffer& error) {
+absl::StatusOr<PluginDescription> DescribePlugin(const sfl_engine_vtable& functions,
+                                                 sfl_engine* engine, ErrorBuffer& error) {
   const absl::StatusOr<Description> description =
       CallDescribe(functions, engine, error, kFirstOutputBytes);
   if (!description.ok()) return description.status();
   const sfl_engine_info& raw = description->info;
   if (absl::Status status = CheckInfo(raw); !status.ok()) return status;
-  EngineInfo info;
+  if (absl::Status status = CheckClaims(functions, raw); !status.ok()) return status;
+  PluginDescription result;
+  result.generates = raw.generation != 0;
+  EngineInfo& info = result.info;
   info.name = std::string{TextOfArray(raw.name, sizeof raw.name)};
   info.version = ValidUtf8(TextOfArray(raw.version, sizeof raw.version));
   if (raw.micro_step_us > 0) info.micro_step = absl::Microseconds(raw.micro_step_us);
   info.max_transcriptions = static_cast<int>(raw.max_transcriptions);
   info.max_lanes = static_cast<int>(raw.max_lanes);
   info.kv_bits = raw.kv_bits;
-  return info;
+  info.vocab_size = raw.vocab_size;
+  return result;
 }
 
 absl::StatusOr<std::string> PluginCapabilities(const sfl_engine_vtable& functions,

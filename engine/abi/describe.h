@@ -10,11 +10,17 @@
 
 namespace superfluid {
 
+struct PluginDescription {
+  EngineInfo info;
+  bool generates = false;  // tokens
+};
+
 // What a plug-in says of itself. Errors: the plug-in's; Internal if it writes past what it was
-// given, names itself with other characters than [A-Za-z0-9_-], or claims numbers that cannot be.
+// given, names itself with other characters than [A-Za-z0-9_-], claims numbers that cannot be, or
+// things that it has no function for.
 // Threads: the engine's.
-absl::StatusOr<EngineInfo> DescribePlugin(const sfl_engine_vtable& functions, sfl_engine* engine,
-                                          ErrorBuffer& error);
+absl::StatusOr<PluginDescription> DescribePlugin(const sfl_engine_vtable& functions,
+                                                 sfl_engine* engine, ErrorBuffer& error);
 
 // Its capabilities: a JSON object of at most SFL_MAX_OUTPUT_BYTES. Errors: as above; Internal if
 // they are no JSON object, too long, or longer at each call.

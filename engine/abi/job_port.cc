@@ -80,16 +80,12 @@ void JobPort::OpenCall(const CancelToken* token, SegmentSink* sink) {
   sink_ = sink;
   emits_in_call_ = 0;
   host_failure_ = absl::OkStatus();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  open_ = true;
-  token_ = token;
+  gate_.Open(token);
 }
 
 void JobPort::CloseCall() {
   sink_ = nullptr;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  open_ = false;
-  token_ = nullptr;
+  gate_.Close();
 }
 
 absl::Status JobPort::CheckCall() const {
@@ -97,7 +93,8 @@ absl::Status JobPort::CheckCall() const {
   if (std::this_thread::get_id() != thread_) {
     return absl::FailedPreconditionError("a callback was called on another thread than the call");
   }
-  if (!open_) return absl::FailedPreconditionError("a callback was called after its call ended");
+  if (!gate_.open())
+    return absl::FailedPreconditionError("a callback was called after its call ended");
   return absl::OkStatus();
 }
 
@@ -136,12 +133,6 @@ absl::Status JobPort::Emit(const sfl_segment* segment) {
   absl::Status delivered = Deliver(*std::move(taken));
   if (!delivered.ok() && host_failure_.ok()) host_failure_ = delivered;
   return delivered;
-}
-
-CancelReason JobPort::Cancelled() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!open_) return CancelReason::kRequested;
-  return token_ == nullptr ? CancelReason::kNone : token_->reason();
 }
 
 int64_t JobPort::audio_total_us() const {

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/abi/cancel_gate.h"
 #include "engine/abi/segment_intake.h"
 #include "engine/abi/superfluid_engine.h"
 #include "engine/audio/audio_source.h"
@@ -44,7 +44,7 @@ class JobPort {
   absl::Status Emit(const sfl_segment* segment);
 
   // kRequested if no call is open: whoever still asks should stop.
-  CancelReason Cancelled();
+  CancelReason Cancelled() const { return gate_.Reason(); }
 
   // The first failure of the host itself during the open or last call: the plug-in may have
   // swallowed it.
@@ -63,10 +63,7 @@ class JobPort {
   int emits_in_call_ = 0;
   SegmentSink* sink_ = nullptr;
   absl::Status host_failure_;
-
-  std::mutex mutex_;  // guards what follows
-  bool open_ = false;
-  const CancelToken* token_ = nullptr;
+  CancelGate gate_;
 };
 
 // A port known to the plug-in by a handle, for as long as this object lives. The callbacks find it

@@ -58,12 +58,14 @@ absl::Status PluginEngine::CreateInPlugin(const EngineConfig& config) {
 }
 
 absl::Status PluginEngine::Describe() {
-  absl::StatusOr<EngineInfo> info = DescribePlugin(functions_, engine_, error_);
-  if (!info.ok()) return info.status();
-  if (info->max_transcriptions > 0 && functions_.transcription_start == nullptr) {
-    return absl::InternalError("describe: the engine claims transcription but has no function");
-  }
-  info_ = *std::move(info);
+  absl::StatusOr<PluginDescription> description = DescribePlugin(functions_, engine_, error_);
+  if (!description.ok()) return description.status();
+  info_ = std::move(description->info);
+  if (!description->generates) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<PluginGeneration>> made =
+      PluginGeneration::Create(Handle(), info_);
+  if (!made.ok()) return made.status();
+  generation_ = *std::move(made);
   return absl::OkStatus();
 }
 
@@ -107,7 +109,7 @@ absl::StatusOr<std::unique_ptr<TranscriptionJob>> PluginEngine::StartTranscripti
   thread_.Check("transcription_start");
   if (info_.max_transcriptions == 0) return Engine::StartTranscription(params, std::move(audio));
   if (audio == nullptr) return absl::InvalidArgumentError("a transcription needs audio");
-  return PluginJob::Start({&functions_, engine_, &log_, &thread_}, params, std::move(audio));
+  return PluginJob::Start(Handle(), params, std::move(audio));
 }
 
 void PluginEngine::Reset() {

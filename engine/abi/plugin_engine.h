@@ -8,6 +8,8 @@
 #include "engine/abi/engine_thread.h"
 #include "engine/abi/guarded_buffer.h"
 #include "engine/abi/host_log.h"
+#include "engine/abi/plugin_generation.h"
+#include "engine/abi/plugin_handle.h"
 #include "engine/abi/superfluid_engine.h"
 #include "engine/engine.h"
 
@@ -35,6 +37,7 @@ class PluginEngine : public Engine {
   MemoryCounters Memory() const override;
   absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
       const TranscriptionParams& params, std::unique_ptr<AudioSource> audio) override;
+  Generation* generation() override { return generation_.get(); }
   void Reset() override;
 
  private:
@@ -42,12 +45,14 @@ class PluginEngine : public Engine {
 
   absl::Status CreateInPlugin(const EngineConfig& config);
   absl::Status Describe();
+  PluginHandle Handle() const { return {&functions_, engine_, &log_, &thread_}; }
 
   const EngineThread thread_;
   const sfl_engine_vtable functions_;
   const HostLog log_;
   sfl_engine* engine_ = nullptr;
   EngineInfo info_;
+  std::unique_ptr<PluginGeneration> generation_;  // null: none
   mutable ErrorBuffer error_;
 };
 

@@ -4,22 +4,13 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "engine/abi/engine_thread.h"
 #include "engine/abi/guarded_buffer.h"
-#include "engine/abi/host_log.h"
 #include "engine/abi/job_port.h"
+#include "engine/abi/plugin_handle.h"
 #include "engine/abi/superfluid_engine.h"
 #include "engine/transcription.h"
 
 namespace superfluid {
-
-// What a job needs of the engine that made it, which outlives it.
-struct PluginHandle {
-  const sfl_engine_vtable* functions = nullptr;
-  sfl_engine* engine = nullptr;
-  const HostLog* log = nullptr;
-  const EngineThread* thread = nullptr;
-};
 
 // A transcription inside a plug-in. Threads, lifetime and errors: those of TranscriptionJob; a
 // plug-in that breaks the C interface's rules makes Step return Internal. Step after an error or

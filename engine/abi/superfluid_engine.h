@@ -1,257 +1,64 @@
 /* The C interface between the worker (the host) and an engine (a plug-in, one shared library).
  *
- * C11, also C++. A plug-in includes this header only, defines `superfluid_engine_entry`, and links
- * to nothing of the host. C++ authors take engine/sdk instead, which wraps all of this.
+ * C11, also C++. A plug-in includes this header only (it brings the sfl_*.h beside it), defines
+ * `superfluid_engine_entry`, and links to nothing of the host. C++ authors take engine/sdk instead,
+ * which wraps all of this. engine/examples/README.md shows how an engine is written.
  *
  * Versions. SFL_ABI_VERSION changes only if something below changes its meaning; host and plug-in
- * must agree on it. Everything else grows at the end of a struct: each struct begins with
- * `struct_size`, set to sizeof by the side that allocates it. A reader takes no field beyond
- * `struct_size`, and takes an absent field, like a NULL function, as "not supported".
- * Padding and `reserved` fields are zero.
+ * must agree on it. Everything else grows at the end of a struct: each struct that may grow begins
+ * with `struct_size`, set to sizeof by the side that allocates it. A reader takes no field beyond
+ * `struct_size`, and takes an absent field, like a NULL function, as "not supported". Arrays of
+ * such structs come with their stride. Padding and `reserved` fields are zero.
  *
  * Threads. The host calls a given engine from one thread only, the one that called `create`. The
  * plug-in calls `log` and `cancelled` from any thread, the other callbacks only on the engine's
  * thread and only during the call that provided them. Threads that a plug-in starts must have ended
  * when `destroy` returns.
  *
- * Memory. Nothing allocated by one side is freed by the other. What the host passes in is valid
- * during that call, unless said otherwise; what the plug-in passes to a callback must be valid
- * during the callback, and is copied.
+ * Time. Only `create` may take long; no other call longer than micro_step_us of sfl_engine_info.
+ *
+ * Memory. Nothing allocated by one side is freed by the other. What the host passes in (structs,
+ * arrays, strings, room for answers) is the host's and valid during that call, unless said
+ * otherwise; what the plug-in passes to a callback must be valid during the callback, and is
+ * copied. An answer is written to room that the host provides, never beyond its capacity. Outputs
+ * are read only if the function returns SFL_OK.
  *
  * Strings are UTF-8 with a length; those from the host also have a NUL at data[size]. The host
  * replaces ill-formed UTF-8 (and NULs) in a plug-in's text by U+FFFD.
  *
- * Errors. A function returns SFL_OK or an error code, and with an error may write a message. The
- * host survives wrong pointers and numbers in what a plug-in hands over as far as that can be seen:
- * it refuses null pointers with counts, counts above the limits below, unknown codes, calls at the
- * wrong time or from the wrong thread. No C++ exception may leave a plug-in; the host's callbacks
- * throw none.
+ * Errors. A function returns SFL_OK or an error code, and with an error may write a message. Any
+ * function may return INVALID_ARGUMENT, RESOURCE_EXHAUSTED (no memory, too many of these),
+ * UNIMPLEMENTED or INTERNAL; other codes are named below. After an error nothing has changed,
+ * unless said otherwise.
+ *
+ * What the host checks. It copies what a plug-in hands over and survives wrong pointers and numbers
+ * as far as that can be seen: null pointers with counts, counts over their limits, unknown codes,
+ * outputs left unset, handles that are zero or were handed out before, tokens outside the
+ * vocabulary, numbers that are none, writes beyond what was given (there are guard bytes behind all
+ * of it, and around exports), callbacks at the wrong time or from the wrong thread. Such a call
+ * fails with INTERNAL for the host's user, with the rule that was broken. What cannot be seen:
+ * pointers that point to nothing, writes far away, writes through a `const` pointer, reads beyond
+ * an array, memory used after its time. No C++ exception may leave a plug-in (one that does is
+ * caught, where the compilers agree on exceptions); the host's callbacks throw none.
  */
 #ifndef SUPERFLUID_ENGINE_ABI_SUPERFLUID_ENGINE_H_
 #define SUPERFLUID_ENGINE_ABI_SUPERFLUID_ENGINE_H_
 
 /* The checks of C++ code do not fit a C header. NOLINTBEGIN */
 
-#include <stddef.h>
-#include <stdint.h>
+#include "sfl_core.h"
+#include "sfl_generation.h"
+#include "sfl_model.h"
+#include "sfl_state.h"
+#include "sfl_transcription.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SFL_ABI_VERSION 1u
-#define SFL_ENTRY_SYMBOL "superfluid_engine_entry"
-
-#if defined(__GNUC__)
-#define SFL_EXPORT __attribute__((visibility("default")))
-#else
-#define SFL_EXPORT
-#endif
-
-/* Limits on what a plug-in hands over. */
-#define SFL_MAX_OUTPUT_BYTES ((size_t)1 << 20) /* an sfl_output                    */
-#define SFL_MAX_TEXT_BYTES ((size_t)1 << 20)   /* the text of a segment            */
-#define SFL_MAX_WORDS ((size_t)1 << 16)        /* words of a segment               */
-#define SFL_MAX_WORD_BYTES ((size_t)4096)      /* the text of a word               */
-#define SFL_MAX_SEGMENTS_PER_STEP 1024         /* emits during one step            */
-#define SFL_MAX_READ_FRAMES ((size_t)65536)    /* audio frames that one read fills */
-#define SFL_MAX_LOG_BYTES ((size_t)8192)       /* longer messages are cut          */
-
-/* The canonical status codes, with the numbers that absl and gRPC give them. */
-typedef int32_t sfl_status;
-enum {
-  SFL_OK = 0,
-  SFL_CANCELLED = 1,
-  SFL_UNKNOWN = 2,
-  SFL_INVALID_ARGUMENT = 3,
-  SFL_DEADLINE_EXCEEDED = 4,
-  SFL_NOT_FOUND = 5,
-  SFL_ALREADY_EXISTS = 6,
-  SFL_PERMISSION_DENIED = 7,
-  SFL_RESOURCE_EXHAUSTED = 8, /* out of memory, too many jobs */
-  SFL_FAILED_PRECONDITION = 9,
-  SFL_ABORTED = 10,
-  SFL_OUT_OF_RANGE = 11,
-  SFL_UNIMPLEMENTED = 12,
-  SFL_INTERNAL = 13,
-  SFL_UNAVAILABLE = 14,
-  SFL_DATA_LOSS = 15
-};
-
-typedef struct sfl_engine sfl_engine;               /* the plug-in's own */
-typedef struct sfl_transcription sfl_transcription; /* the plug-in's own */
-
-typedef struct sfl_string {
-  const char* data; /* may be NULL if size is 0 */
-  size_t size;
-} sfl_string;
-
-/* Room for an error message, owned by the caller. The callee writes at most `capacity` bytes, the
- * last of them a NUL. Any callee accepts a NULL sfl_error. */
-typedef struct sfl_error {
-  char* message;
-  size_t capacity;
-} sfl_error;
-
-/* Room for an answer of unknown length, owned by the caller. The callee writes at most `capacity`
- * bytes and sets `size` to the length of the whole answer. If that is more than `capacity`, the
- * caller may call again with more room, up to SFL_MAX_OUTPUT_BYTES. */
-typedef struct sfl_output {
-  char* data;
-  size_t capacity;
-  size_t size;
-} sfl_output;
-
-/* Writes `text` (NUL-terminated) into `error`, cut to fit. */
-static inline void sfl_set_error(sfl_error* error, const char* text) {
-  size_t i = 0;
-  if (error == NULL || error->message == NULL || error->capacity == 0) return;
-  for (; text != NULL && text[i] != '\0' && i + 1 < error->capacity; ++i) {
-    error->message[i] = text[i];
-  }
-  error->message[i] = '\0';
-}
-
-/* ---- Creating an engine ---------------------------------------------------------------------- */
-
-enum { SFL_LOG_DEBUG = 0, SFL_LOG_INFO = 1, SFL_LOG_WARNING = 2, SFL_LOG_ERROR = 3 };
-
-/* What the host offers to an engine. Valid until `destroy` returns. */
-typedef struct sfl_host {
-  uint32_t struct_size;
-  uint32_t abi_version; /* SFL_ABI_VERSION of the host */
-  void* user;           /* passed to the functions below; opaque, never dereferenced */
-  /* Logs one line. Any thread, any time; a NULL text or an unknown level is tolerated. */
-  void (*log)(void* user, int32_t level, const char* text, size_t size);
-} sfl_host;
-
-typedef struct sfl_option {
-  sfl_string key;
-  sfl_string value;
-} sfl_option;
-
-typedef struct sfl_config {
-  uint32_t struct_size;
-  int32_t device;        /* accelerator index */
-  int32_t threads;       /* compute threads to use; 0 means one, not the library's default */
-  uint32_t option_count; /* of `options`, in the order given by the user; keys may repeat */
-  const sfl_option* options;
-  sfl_string model_path; /* empty: the engine's default model, if it has one */
-} sfl_config;
-
-/* The host zeroes the struct and sets struct_size; the plug-in fills in the rest. */
-typedef struct sfl_engine_info {
-  uint32_t struct_size;
-  uint32_t max_transcriptions; /* that may exist at once; 0: none */
-  uint32_t max_lanes;          /* lanes of a tick; 0: no ticks */
-  uint32_t kv_bits;            /* bits of one KV element; 0: no KV state */
-  int64_t micro_step_us;       /* longest single step expected; 0: the host's default (20 ms) */
-  char name[64];               /* NUL-terminated; [A-Za-z0-9_-]+ */
-  char version[128];           /* NUL-terminated; for people */
-} sfl_engine_info;
-
-/* In bytes or blocks, in the terms of Link W. Zeroed by the host. */
-typedef struct sfl_memory {
-  uint32_t struct_size;
-  uint32_t reserved;
-  uint64_t allocated_bytes;
-  uint64_t host_retained_bytes;
-  uint64_t pool_blocks_total;
-  uint64_t pool_blocks_used;
-  uint64_t pool_bytes_evictable;
-  uint64_t tentative_bytes;
-} sfl_memory;
-
-/* ---- Transcribing ---------------------------------------------------------------------------- */
-
-enum { SFL_AUDIO_MORE = 0, SFL_AUDIO_STARVED = 1, SFL_AUDIO_END = 2 };
-
-typedef struct sfl_audio_block {
-  size_t frames;  /* samples written to the front of the buffer; may be 0 */
-  uint32_t state; /* SFL_AUDIO_MORE; _STARVED: live audio, no more for now; _END: these were last */
-  uint32_t reserved;
-} sfl_audio_block;
-
-/* The audio of one transcription: mono float samples in [-1, 1] at 16000 Hz. The struct may be
- * copied, and is valid until `transcription_free` is called. */
-typedef struct sfl_audio {
-  uint32_t struct_size;
-  uint32_t sample_rate_hz; /* 16000 */
-  int64_t total_us;        /* length as the container claims it; -1: not known */
-  void* user;
-  /* Writes up to `capacity` samples to `out` and fills in `block`. Only during transcription_start
-   * and transcription_step of its own job. Errors: INVALID_ARGUMENT (the audio cannot be decoded,
-   * or a NULL), FAILED_PRECONDITION (wrong time or thread). */
-  sfl_status (*read)(void* user, float* out, size_t capacity, sfl_audio_block* block,
-                     sfl_error* error);
-} sfl_audio;
-
-/* Times count from the first sample, in milliseconds. */
-typedef struct sfl_word {
-  int64_t start_ms;
-  int64_t end_ms;
-  sfl_string text;
-  float probability; /* [0, 1] */
-  uint32_t reserved;
-} sfl_word;
-
-enum { SFL_SEGMENT_PARTIAL = 1u }; /* may still change; the next segment replaces it */
-
-/* Final segments come in order and do not overlap. The host moves times that go backwards, are
- * negative or lie after the audio read so far, and turns NaNs into 0. */
-typedef struct sfl_segment {
-  uint32_t struct_size;
-  uint32_t flags;
-  int64_t start_ms;
-  int64_t end_ms;
-  sfl_string text;
-  float avg_logprob;
-  float no_speech_prob;
-  float compression_ratio;
-  float temperature;
-  const sfl_word* words;
-  size_t word_count;
-  size_t word_size; /* sizeof(sfl_word) as the plug-in sees it: the stride of `words` */
-} sfl_segment;
-
-enum { SFL_TRANSLATE = 1u, SFL_TIMESTAMPS = 2u, SFL_PARTIAL_RESULTS = 4u };
-
-typedef struct sfl_transcription_params {
-  uint32_t struct_size;
-  uint32_t flags;
-  sfl_string language; /* empty: detect or assume */
-  sfl_string prompt;   /* text that precedes the audio; may be ignored */
-} sfl_transcription_params;
-
-/* What one step may use. Valid during that step. */
-typedef struct sfl_step {
-  uint32_t struct_size;
-  uint32_t reserved;
-  int64_t budget_us; /* how long the step should take */
-  void* user;
-  /* Non-zero: stop and return SFL_CANCELLED. Any thread; non-zero also once the step is over. */
-  uint32_t (*cancelled)(void* user);
-  /* Hands over one segment, copied. Errors: INVALID_ARGUMENT (NULL, a count or size over the
-   * limits), RESOURCE_EXHAUSTED (too many in this step), FAILED_PRECONDITION (wrong time or
-   * thread), INTERNAL (the host failed; the step's result will be an error). */
-  sfl_status (*emit)(void* user, const sfl_segment* segment, sfl_error* error);
-} sfl_step;
-
-enum { SFL_STEP_MORE = 0, SFL_STEP_WAITING_FOR_AUDIO = 1, SFL_STEP_DONE = 2 };
-
-/* Zeroed by the host. */
-typedef struct sfl_progress {
-  uint32_t struct_size;
-  uint32_t reserved;
-  int64_t audio_ms;       /* consumed so far */
-  int64_t audio_total_ms; /* 0: not known */
-  char language[64];      /* NUL-terminated; as recognised or assumed */
-} sfl_progress;
-
-/* ---- The table ------------------------------------------------------------------------------- */
-
 /* Constant, and valid as long as the library is loaded (which is for ever). New functions are
- * appended. Functions without 'may be NULL' must be there. */
+ * appended. `create`, `destroy` and `describe` must be there; any other may be NULL, which answers
+ * UNIMPLEMENTED. A function that makes something needs the function that frees it. */
 typedef struct sfl_engine_vtable {
   uint32_t struct_size;
   uint32_t abi_version; /* SFL_ABI_VERSION */
@@ -261,7 +68,7 @@ typedef struct sfl_engine_vtable {
   sfl_status (*create)(const sfl_config* config, const sfl_host* host, sfl_engine** engine,
                        sfl_error* error);
 
-  /* Frees the engine. The host has freed every transcription before. */
+  /* Frees the engine. The host has freed every transcription and state job before. */
   void (*destroy)(sfl_engine* engine);
 
   /* Fills in `info`, which never changes, and writes a JSON object of what is supported to
@@ -269,16 +76,17 @@ typedef struct sfl_engine_vtable {
   sfl_status (*describe)(sfl_engine* engine, sfl_engine_info* info, sfl_output* capabilities,
                          sfl_error* error);
 
-  /* Memory in use. May be NULL. */
+  /* Memory in use. */
   sfl_status (*memory)(sfl_engine* engine, sfl_memory* memory, sfl_error* error);
 
-  /* Drops what outlives a link (caches, sequences, adapters). No transcription exists. May be
-   * NULL. */
+  /* Drops what outlives a link (caches, adapters). No transcription and no state job exists, and
+   * end_session was called before. */
   sfl_status (*reset)(sfl_engine* engine, sfl_error* error);
 
+  /* ---- Transcribing (sfl_transcription.h): all four or none ---- */
+
   /* Starts a transcription; on success *job is not NULL. Errors: UNIMPLEMENTED (a language or
-   * option that the engine lacks), INVALID_ARGUMENT, RESOURCE_EXHAUSTED (too many jobs). All four
-   * transcription functions may be NULL together. */
+   * option that the engine lacks), INVALID_ARGUMENT, RESOURCE_EXHAUSTED (too many jobs). */
   sfl_status (*transcription_start)(sfl_engine* engine, const sfl_transcription_params* params,
                                     const sfl_audio* audio, sfl_transcription** job,
                                     sfl_error* error);
@@ -294,6 +102,170 @@ typedef struct sfl_engine_vtable {
 
   /* Frees a job at any time, done or not; as cheap as a step. */
   void (*transcription_free)(sfl_engine* engine, sfl_transcription* job);
+
+  /* ---- Generating (sfl_generation.h): if sfl_engine_info.generation says so ---- */
+
+  /* What state a sequence has, as sfl_state_space; never changes. Called once, after describe. */
+  sfl_status (*state_spaces)(sfl_engine* engine, sfl_list* spaces, sfl_error* error);
+
+  /* The strategies that are always there, as sfl_built_in_strategy; never changes. Called once. */
+  sfl_status (*strategies)(sfl_engine* engine, sfl_list* strategies, sfl_error* error);
+
+  /* Runs one tick and fills in a result for every lane. Lanes do not see each other. An error
+   * concerns the tick as a whole, and then no sequence has changed. Needs free_sequence. */
+  sfl_status (*run_tick)(sfl_engine* engine, const sfl_tick* tick, sfl_error* error);
+
+  /* A new, empty sequence. Needs free_sequence, like `fork`. */
+  sfl_status (*create_sequence)(sfl_engine* engine, uint64_t* sequence, sfl_error* error);
+
+  /* Frees the sequence, whose handle then is not passed again, whatever this returns. */
+  sfl_status (*free_sequence)(sfl_engine* engine, uint64_t sequence, sfl_error* error);
+
+  /* A new sequence with the parent's tokens and state. Errors: FAILED_PRECONDITION (part of the
+   * parent is not on the device), INVALID_ARGUMENT (flags; none are defined). */
+  sfl_status (*fork)(sfl_engine* engine, uint64_t parent, uint32_t flags, uint64_t* sequence,
+                     sfl_error* error);
+
+  /* Cuts one space of the sequence to its first `new_len` tokens; all spaces must be cut alike
+   * before the next tick. Errors: INVALID_ARGUMENT (longer than it is, not at a boundary, no such
+   * space). */
+  sfl_status (*trim)(sfl_engine* engine, uint64_t sequence, uint32_t space, uint64_t new_len,
+                     sfl_error* error);
+
+  /* The sequence that the lane with this tag last worked on. Errors: NOT_FOUND. */
+  sfl_status (*lane_sequence)(sfl_engine* engine, uint64_t tag, uint64_t* sequence,
+                              sfl_error* error);
+
+  /* ---- State (sfl_state.h) ---- */
+
+  /* The largest position, at most `cap`, at which an export may end. */
+  sfl_status (*snapshot_boundary)(sfl_engine* engine, uint64_t sequence, uint32_t space,
+                                  uint64_t cap, uint64_t* position, sfl_error* error);
+
+  /* How many bytes an export has. Errors: INVALID_ARGUMENT (an unknown space or encoding, a range
+   * beyond the sequence or not at boundaries); FAILED_PRECONDITION (not on the device). */
+  sfl_status (*export_size)(sfl_engine* engine, const sfl_state_range* what, sfl_export_size* size,
+                            sfl_error* error);
+
+  /* Identifies what the state of the range was computed from: tokens, adapter, media. */
+  sfl_status (*provenance)(sfl_engine* engine, const sfl_state_range* what, sfl_digest* provenance,
+                           sfl_error* error);
+
+  /* Starts to write state to `out`, which has exactly the bytes of export_size; on success *job is
+   * not NULL. `out` stays valid until state_free, and its bytes count once state_step said
+   * SFL_STATE_DONE. Another process may see it: write it, never read it back. Both starts need
+   * state_step and state_free. The host runs a job beside ticks, but never beside work on the same
+   * sequence. */
+  sfl_status (*export_start)(sfl_engine* engine, const sfl_state_export* what, void* out,
+                             size_t size, sfl_state_job** job, sfl_error* error);
+
+  /* Starts to take state from `bytes`, which stay valid until state_free, and are no promise: any
+   * bytes may come. Takes effect as a whole with SFL_STATE_DONE; before, the sequence is as it was.
+   */
+  sfl_status (*import_start)(sfl_engine* engine, const sfl_state_import* what, const void* bytes,
+                             size_t size, sfl_state_job** job, sfl_error* error);
+
+  /* Does one bounded piece of work. Not called again after an error or SFL_STATE_DONE. Errors:
+   * CANCELLED (after `cancelled` said so), INVALID_ARGUMENT (bytes that are no state). */
+  sfl_status (*state_step)(sfl_engine* engine, sfl_state_job* job, const sfl_state_step* step,
+                           sfl_state_progress* progress, sfl_error* error);
+
+  /* Frees a job at any time, done or not; as cheap as a step. */
+  void (*state_free)(sfl_engine* engine, sfl_state_job* job);
+
+  /* ---- Cache of prefixes (sfl_state.h) ---- */
+
+  /* The longest cached prefix in each space, as sfl_space_match; spaces without one may be left
+   * out. Room for SFL_MAX_STATE_SPACES. */
+  sfl_status (*match)(sfl_engine* engine, const sfl_prefix* prefix, sfl_list* matches,
+                      sfl_error* error);
+
+  /* Leases a cached prefix. Needs release_seed, like adopt_sequence. Errors: NOT_FOUND (not cached
+   * that far, or not computed as the determinism class wants). */
+  sfl_status (*acquire_seed)(sfl_engine* engine, const sfl_prefix* prefix, sfl_lease* lease,
+                             sfl_error* error);
+
+  /* Errors: NOT_FOUND (expired, adopted or released). */
+  sfl_status (*release_seed)(sfl_engine* engine, uint64_t seed, sfl_error* error);
+
+  /* Puts the state of the sequence's first tokens, which must be these, into the cache, in whole
+   * blocks. Errors: INVALID_ARGUMENT (other tokens than the sequence's, or not one block). */
+  sfl_status (*publish_sequence)(sfl_engine* engine, uint64_t sequence, const uint32_t* tokens,
+                                 size_t token_count, sfl_error* error);
+
+  /* The same and a lease on it, so that nothing can evict the prefix in between. */
+  sfl_status (*adopt_sequence)(sfl_engine* engine, uint64_t sequence, const uint32_t* tokens,
+                               size_t token_count, uint64_t* seed, sfl_error* error);
+
+  /* Forgets the entry for exactly these tokens and all that extend it; leased ones go when their
+   * leases end. Errors: NOT_FOUND. */
+  sfl_status (*unpublish)(sfl_engine* engine, const uint32_t* tokens, size_t token_count,
+                          sfl_error* error);
+
+  /* Frees at least `target` bytes if the policy allows, and says how many. Leased entries stay. */
+  sfl_status (*evict_cache)(sfl_engine* engine, uint64_t target, const sfl_evict_policy* policy,
+                            uint64_t* freed, sfl_error* error);
+
+  /* Evicts these entries; those that do not exist are ignored. */
+  sfl_status (*evict_entries)(sfl_engine* engine, const sfl_cache_key* keys, size_t key_count,
+                              sfl_error* error);
+
+  /* ---- What steers sampling ---- */
+
+  /* Needs free_grammar, like create_structural_grammar. Errors: INVALID_ARGUMENT (no JSON schema,
+   * or one that the engine cannot follow). */
+  sfl_status (*create_grammar)(sfl_engine* engine, sfl_string json_schema, uint64_t* grammar,
+                               sfl_error* error);
+  sfl_status (*create_structural_grammar)(sfl_engine* engine, sfl_string tag_json,
+                                          uint64_t* grammar, sfl_error* error);
+  sfl_status (*free_grammar)(sfl_engine* engine, uint64_t grammar, sfl_error* error);
+
+  /* values[i] is added to the logit of tokens[i]. Needs free_logit_bias. */
+  sfl_status (*create_logit_bias)(sfl_engine* engine, const uint32_t* tokens, const float* values,
+                                  size_t count, uint64_t* logit_bias, sfl_error* error);
+  sfl_status (*free_logit_bias)(sfl_engine* engine, uint64_t logit_bias, sfl_error* error);
+
+  /* ---- The model (sfl_model.h) ---- */
+
+  /* The embedding of the tokens: finite floats, at most SFL_MAX_EMBEDDING. If `values` has too
+   * little room the host calls again with what `count` asked for. */
+  sfl_status (*embed)(sfl_engine* engine, const uint32_t* tokens, size_t token_count,
+                      sfl_list* values, sfl_error* error);
+
+  /* Runs some layers. If `hidden` has too little room (at most SFL_MAX_HIDDEN_BYTES) the host calls
+   * again with what `size` asked for, so an engine that knows the size says so before it computes.
+   */
+  sfl_status (*forward_stage)(sfl_engine* engine, const sfl_stage* stage, sfl_stage_result* result,
+                              sfl_output* hidden, sfl_error* error);
+
+  /* Loads an adapter, which replaces the one before, and names it, not 0. Sequences made under
+   * another adapter cannot be continued: FAILED_PRECONDITION in their lanes. `path` can be opened
+   * during the call; it is not the name that the user gave. Errors: NOT_FOUND. */
+  sfl_status (*load_adapter)(sfl_engine* engine, sfl_string path, uint64_t* adapter,
+                             sfl_error* error);
+  sfl_status (*unload_adapter)(sfl_engine* engine, sfl_error* error);
+  /* 0: none. */
+  sfl_status (*current_adapter)(sfl_engine* engine, uint64_t* adapter, sfl_error* error);
+
+  /* What a medium would become. `path` as in load_adapter. */
+  sfl_status (*probe_media)(sfl_engine* engine, sfl_string path, sfl_media_info* info,
+                            sfl_error* error);
+  /* Encodes a medium. Needs release_media. */
+  sfl_status (*encode_media)(sfl_engine* engine, sfl_string path, uint64_t* media,
+                             sfl_media_info* info, sfl_error* error);
+  sfl_status (*release_media)(sfl_engine* engine, uint64_t media, sfl_error* error);
+  /* The next input of the lane with this tag has the medium's tokens from `token_offset` on. */
+  sfl_status (*bind_media)(sfl_engine* engine, uint64_t tag, uint64_t media, uint64_t token_offset,
+                           sfl_error* error);
+
+  /* Errors: FAILED_PRECONDITION (the engine does not meet what the strategy requires). */
+  sfl_status (*register_strategy)(sfl_engine* engine, const sfl_strategy* strategy,
+                                  sfl_strategy_terms* terms, sfl_error* error);
+
+  /* The user is gone: all that was made for it goes (sequences, leases, grammars, biases, media,
+   * registered strategies), and none of it is freed by name. The published cache and the adapter
+   * stay. No state job exists. */
+  sfl_status (*end_session)(sfl_engine* engine, sfl_error* error);
 } sfl_engine_vtable;
 
 /* The one symbol that a plug-in exports. Called once or more, from any thread. Returns NULL if the

@@ -41,6 +41,12 @@ absl::StatusOr<AudioSource::State> StateFromAbi(uint32_t state) {
   }
 }
 
+CancelReason ReasonFromHost(uint32_t reason) noexcept {
+  // A reason of a later host is still a cancel.
+  return reason > static_cast<uint32_t>(CancelReason::kTooLong) ? CancelReason::kRequested
+                                                                : static_cast<CancelReason>(reason);
+}
+
 sfl_string View(const std::string& text) { return {text.data(), text.size()}; }
 
 std::vector<sfl_word> AbiWords(const std::vector<TranscribedWord>& words) {
@@ -90,13 +96,28 @@ void HostSink::OnSegment(TranscribedSegment segment) {
   if (code != SFL_OK && status_.ok()) status_ = StatusFromAbi(code, message.text());
 }
 
+bool HostTick::LaneStopped(size_t lane) { return tick_.lane_stopped(tick_.user, lane) != 0; }
+
+void HostTick::Emit(size_t lane, absl::Span<const Token> tokens) {
+  Message message;
+  const sfl_status code =
+      tick_.emit(tick_.user, lane, tokens.data(), tokens.size(), message.error());
+  if (code != SFL_OK && status_.ok()) status_ = StatusFromAbi(code, message.text());
+}
+
 CancelReason PollHostCancel(void* step) noexcept {
   const auto* const host = static_cast<const sfl_step*>(step);
-  const uint32_t reason = host->cancelled(host->user);
-  // A reason of a later host is still a cancel.
-  return reason > static_cast<uint32_t>(CancelReason::kDraining)
-             ? CancelReason::kRequested
-             : static_cast<CancelReason>(reason);
+  return ReasonFromHost(host->cancelled(host->user));
+}
+
+CancelReason PollStateCancel(void* step) noexcept {
+  const auto* const host = static_cast<const sfl_state_step*>(step);
+  return ReasonFromHost(host->cancelled(host->user));
+}
+
+CancelReason PollTickCancel(void* tick) noexcept {
+  const auto* const host = static_cast<const sfl_tick*>(tick);
+  return ReasonFromHost(host->cancelled(host->user));
 }
 
 EngineLog HostLogger(const sfl_host& host) {

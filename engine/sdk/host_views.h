@@ -10,6 +10,7 @@
 #include "engine/audio/audio_source.h"
 #include "engine/cancel_token.h"
 #include "engine/engine.h"
+#include "engine/tick.h"
 #include "engine/transcription.h"
 
 namespace superfluid::sdk {
@@ -42,8 +43,26 @@ class HostSink : public SegmentSink {
   absl::Status status_;
 };
 
-// For CancelToken's constructor, with a `const sfl_step*` as the context.
+// The stops and emits of a tick. Remembers the first emit that the host refused; the tick must fail
+// with it.
+class HostTick : public TickHost {
+ public:
+  explicit HostTick(const sfl_tick& tick) : tick_(tick) {}
+
+  bool LaneStopped(size_t lane) override;
+  void Emit(size_t lane, absl::Span<const Token> tokens) override;
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const sfl_tick tick_;
+  absl::Status status_;
+};
+
+// For CancelToken's constructor, with a `const sfl_step*`, `const sfl_state_step*` or
+// `const sfl_tick*` as the context.
 CancelReason PollHostCancel(void* step) noexcept;
+CancelReason PollStateCancel(void* step) noexcept;
+CancelReason PollTickCancel(void* tick) noexcept;
 
 // The host's log; empty if it has none.
 EngineLog HostLogger(const sfl_host& host);

@@ -1,54 +1,15 @@
 #include "engine/sdk/shim.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
-#include <string>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
-#include "engine/abi/status_codes.h"
 #include "engine/sdk/host_views.h"
-
-// The opaque types of the C interface, as this kind of plug-in has them.
-struct sfl_engine {
-  std::unique_ptr<superfluid::Engine> engine;
-};
-
-struct sfl_transcription {
-  std::unique_ptr<superfluid::TranscriptionJob> job;
-};
+#include "engine/sdk/shim_types.h"
 
 namespace superfluid::sdk {
 namespace {
-
-// Runs `body`, a function returning Status; nothing it throws gets out.
-template <typename Body>
-sfl_status Guarded(sfl_error* error, Body&& body) noexcept {
-  try {
-    try {
-      return StatusToAbi(body(), error);
-    } catch (...) {
-      return StatusToAbi(StatusFromCurrentException("the engine"), error);
-    }
-  } catch (...) {
-    // Not even memory for the message.
-    return SFL_RESOURCE_EXHAUSTED;
-  }
-}
-
-std::string Copied(sfl_string text) {
-  return text.data == nullptr ? std::string() : std::string(text.data, text.size);
-}
-
-// Copies `text` into a fixed array, cut to fit and NUL-terminated.
-template <size_t Capacity>
-void CopyToArray(absl::string_view text, char (&array)[Capacity]) {
-  const size_t size = std::min(text.size(), Capacity - 1);
-  std::memcpy(array, text.data(), size);
-  array[size] = '\0';
-}
 
 EngineConfig ConfigFromAbi(const sfl_config& raw, const sfl_host& host) {
   EngineConfig config;
@@ -84,19 +45,16 @@ uint32_t OutcomeToAbi(StepOutcome outcome) {
   return SFL_STEP_DONE;
 }
 
-void FillInfo(const EngineInfo& info, sfl_engine_info& raw) {
+void FillInfo(Engine& engine, sfl_engine_info& raw) {
+  const EngineInfo& info = engine.info();
   raw.max_transcriptions = static_cast<uint32_t>(std::max(info.max_transcriptions, 0));
   raw.max_lanes = static_cast<uint32_t>(std::max(info.max_lanes, 0));
   raw.kv_bits = info.kv_bits;
+  raw.generation = engine.generation() != nullptr ? 1 : 0;
+  raw.vocab_size = info.vocab_size;
   raw.micro_step_us = absl::ToInt64Microseconds(info.micro_step);
   CopyToArray(info.name, raw.name);
   CopyToArray(info.version, raw.version);
-}
-
-void FillOutput(absl::string_view text, sfl_output& output) {
-  const size_t size = std::min(text.size(), output.capacity);
-  if (output.data != nullptr && size > 0) std::memcpy(output.data, text.data(), size);
-  output.size = text.size();
 }
 
 void Destroy(sfl_engine* engine) noexcept {
@@ -109,7 +67,7 @@ void Destroy(sfl_engine* engine) noexcept {
 sfl_status Describe(sfl_engine* engine, sfl_engine_info* info, sfl_output* capabilities,
                     sfl_error* error) noexcept {
   return Guarded(error, [&] {
-    FillInfo(engine->engine->info(), *info);
+    FillInfo(*engine->engine, *info);
     FillOutput(engine->engine->CapabilitiesJson(), *capabilities);
     return absl::OkStatus();
   });
@@ -194,17 +152,24 @@ sfl_status CreateEngine(EngineFactory factory, const sfl_config* config, const s
 }
 
 sfl_engine_vtable TableWithoutCreate() noexcept {
-  return {sizeof(sfl_engine_vtable),
-          SFL_ABI_VERSION,
-          nullptr,
-          &Destroy,
-          &Describe,
-          &Memory,
-          &Reset,
-          &Start,
-          &Step,
-          &Progress,
-          &Free};
+  sfl_engine_vtable table = {};
+  table.struct_size = sizeof table;
+  table.abi_version = SFL_ABI_VERSION;
+  table.destroy = &Destroy;
+  table.describe = &Describe;
+  table.memory = &Memory;
+  table.reset = &Reset;
+  table.transcription_start = &Start;
+  table.transcription_step = &Step;
+  table.transcription_progress = &Progress;
+  table.transcription_free = &Free;
+  AddTicks(table);
+  AddSequences(table);
+  AddState(table);
+  AddCache(table);
+  AddModel(table);
+  AddStrategies(table);
+  return table;
 }
 
 }  // namespace superfluid::sdk

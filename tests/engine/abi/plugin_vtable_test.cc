@@ -74,6 +74,59 @@ TEST_F(PluginVtableTest, RefusesATableWithoutWhatMustBeThere) {
   ExpectRefused(absl::StatusCode::kInvalidArgument, "`describe`");
 }
 
+// A plug-in that is built against an earlier header has a shorter table; what follows it in memory
+// is not the table's.
+TEST_F(PluginVtableTest, TakesNoFunctionBeyondTheTablesSize) {
+  for (const uint32_t size : {kMinVtableSize, kMinVtableSize + 7}) {
+    table_.struct_size = size;
+    const auto copy = ReadVtable(&table_);
+    ASSERT_TRUE(copy.ok()) << copy.status();
+    EXPECT_FALSE(HasGeneration(*copy)) << size;
+  }
+  table_.struct_size = kMinVtableSize + sizeof(void*);
+  EXPECT_TRUE(HasGeneration(*ReadVtable(&table_)));
+  EXPECT_EQ(ReadVtable(&table_)->strategies, nullptr);
+}
+
+TEST_F(PluginVtableTest, RefusesWhatMakesWithoutWhatFrees) {
+  const sfl_engine_vtable whole = table_;
+  const auto expect_refused = [&](auto sfl_engine_vtable::*function, const std::string& text) {
+    table_ = whole;
+    table_.*function = nullptr;
+    ExpectRefused(absl::StatusCode::kInvalidArgument, text);
+  };
+  expect_refused(&sfl_engine_vtable::free_sequence, "`run_tick` without `free_sequence`");
+  expect_refused(&sfl_engine_vtable::state_free, "`export_start` without `state_step`");
+  expect_refused(&sfl_engine_vtable::state_step, "`export_start` without `state_step`");
+  expect_refused(&sfl_engine_vtable::release_seed, "`acquire_seed` without `release_seed`");
+  expect_refused(&sfl_engine_vtable::free_grammar, "`create_grammar` without `free_grammar`");
+  expect_refused(&sfl_engine_vtable::free_logit_bias, "without `free_logit_bias`");
+  expect_refused(&sfl_engine_vtable::release_media, "`encode_media` without `release_media`");
+}
+
+TEST_F(PluginVtableTest, EachMakerAloneNeedsWhatFrees) {
+  const sfl_engine_vtable whole = table_;
+  table_.run_tick = nullptr;
+  table_.free_sequence = nullptr;
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "`create_sequence` without");
+  table_.create_sequence = nullptr;
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "`fork` without");
+  table_.fork = nullptr;
+  EXPECT_TRUE(ReadVtable(&table_).ok());
+  table_ = whole;
+  table_.export_start = nullptr;
+  table_.state_free = nullptr;
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "`import_start` without");
+  table_ = whole;
+  table_.acquire_seed = nullptr;
+  table_.release_seed = nullptr;
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "`adopt_sequence` without");
+  table_ = whole;
+  table_.create_grammar = nullptr;
+  table_.free_grammar = nullptr;
+  ExpectRefused(absl::StatusCode::kInvalidArgument, "`create_structural_grammar` without");
+}
+
 TEST_F(PluginVtableTest, AcceptsNoneOrAllTranscriptionFunctions) {
   table_.memory = nullptr;
   table_.reset = nullptr;

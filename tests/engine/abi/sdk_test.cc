@@ -174,7 +174,6 @@ TEST_F(SdkTest, LogLinesArrive) {
 
 TEST_F(SdkTest, DescriptionArrives) {
   script_.info.micro_step = absl::Microseconds(12'345);
-  script_.info.max_lanes = 8;
   script_.info.kv_bits = 16;
   script_.memory = {1, 2, 3, 4, 5, 6};
   ASSERT_TRUE(Make().ok());
@@ -183,7 +182,7 @@ TEST_F(SdkTest, DescriptionArrives) {
   EXPECT_EQ(info.version, "1.2");
   EXPECT_EQ(info.micro_step, absl::Microseconds(12'345));
   EXPECT_EQ(info.max_transcriptions, 2);
-  EXPECT_EQ(info.max_lanes, 8);
+  EXPECT_EQ(info.max_lanes, 0);
   EXPECT_EQ(info.kv_bits, 16U);
   EXPECT_EQ(engine_->CapabilitiesJson(), "{\"a\": 1}");
   const MemoryCounters memory = engine_->Memory();

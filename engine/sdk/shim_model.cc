@@ -1,0 +1,155 @@
+#include <string>
+#include <variant>
+
+#include "engine/sdk/shim_types.h"
+
+// Of the shim: grammars and biases, the model, adapters and media.
+namespace superfluid::sdk {
+namespace {
+
+sfl_status CreateGrammar(sfl_engine* engine, sfl_string json_schema, uint64_t* grammar,
+                         sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return Put(generation.CreateGrammar(View(json_schema)), grammar);
+  });
+}
+
+sfl_status CreateStructuralGrammar(sfl_engine* engine, sfl_string tag_json, uint64_t* grammar,
+                                   sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return Put(generation.CreateStructuralGrammar(View(tag_json)), grammar);
+  });
+}
+
+sfl_status FreeGrammar(sfl_engine* engine, uint64_t grammar, sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return generation.FreeGrammar(GrammarHandle{grammar});
+  });
+}
+
+sfl_status CreateLogitBias(sfl_engine* engine, const uint32_t* tokens, const float* values,
+                           size_t count, uint64_t* logit_bias, sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return Put(generation.CreateLogitBias(absl::MakeConstSpan(tokens, count),
+                                          absl::MakeConstSpan(values, count)),
+               logit_bias);
+  });
+}
+
+sfl_status FreeLogitBias(sfl_engine* engine, uint64_t logit_bias, sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return generation.FreeLogitBias(LogitBiasHandle{logit_bias});
+  });
+}
+
+sfl_status Embed(sfl_engine* engine, const uint32_t* tokens, size_t token_count, sfl_list* values,
+                 sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
+    const auto embedding = generation.Embed(absl::MakeConstSpan(tokens, token_count));
+    if (!embedding.ok()) return embedding.status();
+    FillList<float>(*embedding, *values, [](float value, float& raw) { raw = value; });
+    return absl::OkStatus();
+  });
+}
+
+sfl_status ForwardStage(sfl_engine* engine, const sfl_stage* stage, sfl_stage_result* result,
+                        sfl_output* hidden, sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
+    StageWork work;
+    work.tokens = absl::MakeConstSpan(stage->tokens, stage->token_count);
+    work.start_layer = stage->start_layer;
+    work.end_layer = stage->end_layer;
+    work.has_hidden = (stage->flags & SFL_STAGE_HAS_HIDDEN) != 0;
+    work.hidden = absl::string_view(static_cast<const char*>(stage->hidden), stage->hidden_size);
+    const absl::StatusOr<StageOutput> output = generation.ForwardStage(work);
+    if (!output.ok()) return output.status();
+    if (const auto* const state = std::get_if<std::string>(&*output); state != nullptr) {
+      result->kind = SFL_STAGE_HIDDEN;
+      FillOutput(*state, *hidden);
+    } else {
+      result->kind = SFL_STAGE_TOKEN;
+      result->token = std::get<Token>(*output);
+    }
+    return absl::OkStatus();
+  });
+}
+
+sfl_status LoadAdapter(sfl_engine* engine, sfl_string path, uint64_t* adapter,
+                       sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return Put(generation.LoadAdapter(Copied(path)), adapter);
+  });
+}
+
+sfl_status UnloadAdapter(sfl_engine* engine, sfl_error* error) noexcept {
+  return WithGeneration(engine, error,
+                        [&](Generation& generation) { return generation.UnloadAdapter(); });
+}
+
+sfl_status CurrentAdapter(sfl_engine* engine, uint64_t* adapter, sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return Put(generation.CurrentAdapter(), adapter);
+  });
+}
+
+void InfoToHost(const MediaInfo& info, sfl_media_info& raw) {
+  raw.token_count = info.n_tokens;
+  raw.image_token = info.image_token;
+  raw.boi_token = info.boi_token;
+  raw.eoi_token = info.eoi_token;
+  raw.preprocess_fp = info.preprocess_fp;
+}
+
+sfl_status ProbeMedia(sfl_engine* engine, sfl_string path, sfl_media_info* info,
+                      sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    const absl::StatusOr<MediaInfo> probed = generation.ProbeMedia(Copied(path));
+    if (probed.ok()) InfoToHost(*probed, *info);
+    return probed.status();
+  });
+}
+
+sfl_status EncodeMedia(sfl_engine* engine, sfl_string path, uint64_t* media, sfl_media_info* info,
+                       sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
+    const absl::StatusOr<EncodedMedia> encoded = generation.EncodeMedia(Copied(path));
+    if (!encoded.ok()) return encoded.status();
+    *media = static_cast<uint64_t>(encoded->handle);
+    InfoToHost(encoded->info, *info);
+    return absl::OkStatus();
+  });
+}
+
+sfl_status ReleaseMedia(sfl_engine* engine, uint64_t media, sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return generation.ReleaseMedia(MediaHandle{media});
+  });
+}
+
+sfl_status BindMedia(sfl_engine* engine, uint64_t tag, uint64_t media, uint64_t token_offset,
+                     sfl_error* error) noexcept {
+  return WithGeneration(engine, error, [&](Generation& generation) {
+    return generation.BindMedia(LaneTag{tag}, MediaHandle{media}, token_offset);
+  });
+}
+
+}  // namespace
+
+void AddModel(sfl_engine_vtable& table) noexcept {
+  table.create_grammar = &CreateGrammar;
+  table.create_structural_grammar = &CreateStructuralGrammar;
+  table.free_grammar = &FreeGrammar;
+  table.create_logit_bias = &CreateLogitBias;
+  table.free_logit_bias = &FreeLogitBias;
+  table.embed = &Embed;
+  table.forward_stage = &ForwardStage;
+  table.load_adapter = &LoadAdapter;
+  table.unload_adapter = &UnloadAdapter;
+  table.current_adapter = &CurrentAdapter;
+  table.probe_media = &ProbeMedia;
+  table.encode_media = &EncodeMedia;
+  table.release_media = &ReleaseMedia;
+  table.bind_media = &BindMedia;
+}
+
+}  // namespace superfluid::sdk
