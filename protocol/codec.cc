@@ -134,6 +134,8 @@ absl::StatusOr<WorkerMessage> ParseWorkerMessage(MessageType type, std::string_v
       return Parse<StateSyncResult>(payload);
     case MessageType::kTranscribeSegment:
       return Parse<TranscribeSegment>(payload);
+    case MessageType::kTranscribeProgress:
+      return Parse<TranscribeProgress>(payload);
     case MessageType::kStrategyGrant:
       return Parse<StrategyGrant>(payload);
     case MessageType::kBufAlloced:

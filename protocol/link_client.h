@@ -43,7 +43,8 @@ struct LinkClientOptions {
 //
 // Threads: every method may be called from any thread; calls do not wait for each other's answers.
 // One thread of the client's own reads the link and hands each message to the request that its
-// correlation names. Messages go out whole, in the order of the calls.
+// correlation names. Messages go out whole, in the order of the calls; cancels and Ping overtake
+// those that wait.
 //
 // Flow control: nothing queues without bound. When a stream holds `reply_buffer` messages that its
 // owner did not take, the client stops reading, and with it every call on this client waits, until

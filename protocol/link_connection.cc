@@ -21,6 +21,12 @@ constexpr absl::Duration kLastWordsTimeout = absl::Seconds(1);
 
 absl::Status Closed(std::string_view why) { return MakeStatus(Status::kLinkClosed, why); }
 
+// What overtakes everything else, on the worker's side too.
+bool IsUrgent(MessageType type) {
+  return type == MessageType::kPing || type == MessageType::kTranscribeCancel ||
+         type == MessageType::kOpCancel;
+}
+
 std::string Describe(const absl::Status& status) {
   return absl::StrCat(AbslView(StatusName(FromAbsl(status))), ": ", status.message());
 }
@@ -48,7 +54,7 @@ void LinkConnection::Close() {
 }
 
 void LinkConnection::SetNegotiated(const HelloAck& ack) {
-  absl::MutexLock lock(&write_mutex_);
+  const WriteTurnHolder turn(write_turn_, /*urgent=*/true);
   encoder_.SetVersion(ack.chosen_version);
   encoder_.SetMaxFrame(std::min(ack.limits.max_frame, kDefaultMaxFrame));
 }
@@ -73,23 +79,44 @@ absl::StatusOr<LinkConnection::Request> LinkConnection::Open(const DriverMessage
   return seq.status();
 }
 
-// The queue is in place before the frame goes out: the answer may be quick.
 absl::StatusOr<uint64_t> LinkConnection::Write(const DriverMessage& message, Request* request) {
   const EncodedMessage encoded = Serialize(message);
-  absl::MutexLock lock(&write_mutex_);
+  const absl::Time deadline = absl::Now() + options_.write_timeout;
+  if (IsUrgent(encoded.type)) {
+    const WriteTurnHolder turn(write_turn_, /*urgent=*/true);
+    return WriteFrame(encoded, request, deadline);
+  }
+  // One at a time waits for room, so that what it finds is still there when it has the turn.
+  absl::MutexLock lock(&ordinary_mutex_);
+  absl::Status status = AwaitRoom(deadline);
+  if (!status.ok()) return status;
+  const WriteTurnHolder turn(write_turn_, /*urgent=*/false);
+  return WriteFrame(encoded, request, deadline);
+}
+
+// The queue is in place before the frame goes out: the answer may be quick.
+absl::StatusOr<uint64_t> LinkConnection::WriteFrame(const EncodedMessage& encoded, Request* request,
+                                                    absl::Time deadline) {
   absl::Status status = router_.status();
   if (!status.ok()) return status;
   const uint64_t seq = encoder_.next_seq();
   const absl::StatusOr<std::string> frame = encoder_.Encode(encoded.type, 0, encoded.payload);
   if (!frame.ok()) return frame.status();
   if (request != nullptr) *request = {seq, router_.Open(seq)};
-  status = WriteAll(*frame);
+  status = WriteAll(*frame, deadline);
   if (!status.ok()) return status;
   return seq;
 }
 
-absl::Status LinkConnection::WriteAll(std::string_view bytes) {
-  const absl::Time deadline = absl::Now() + options_.write_timeout;
+absl::Status LinkConnection::AwaitRoom(absl::Time deadline) {
+  frames_->WhenWritable([] {}, deadline - absl::Now());
+  // It returns when the patience is over too.
+  if (absl::Now() < deadline) return absl::OkStatus();
+  End(Closed("the worker takes no more messages"));
+  return router_.status();
+}
+
+absl::Status LinkConnection::WriteAll(std::string_view bytes, absl::Time deadline) {
   while (!bytes.empty()) {
     const absl::StatusOr<IoResult> result = frames_->Write(absl::MakeConstSpan(&bytes, 1));
     if (!result.ok()) {

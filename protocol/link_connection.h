@@ -13,12 +13,14 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "protocol/codec.h"
 #include "protocol/frame.h"
 #include "protocol/frame_decoder.h"
 #include "protocol/messages.h"
 #include "protocol/reply_queue.h"
 #include "protocol/reply_router.h"
 #include "protocol/transport/byte_stream.h"
+#include "protocol/write_turn.h"
 
 namespace superfluid::linkw {
 
@@ -27,6 +29,10 @@ absl::Status ToStatus(const Error& error);
 
 // The machinery behind LinkClient, shared with its streams: one frames socket, the thread that
 // reads it, and who waits for what. Thread-safe. See LinkClient for flow control and errors.
+//
+// Cancels and Ping do not queue behind the rest: they go out at the next frame's boundary, and an
+// ordinary frame starts only once the socket says that it has room. A socket says so while most of
+// its buffer is free, so when it takes no more ordinary frames a short urgent one still fits.
 class LinkConnection {
  public:
   struct Options {
@@ -40,7 +46,8 @@ class LinkConnection {
     std::shared_ptr<ReplyQueue> answers;
   };
 
-  // `frames` must wait by blocking, as sockets do.
+  // `frames` must wait by blocking, as sockets do: while one thread waits for room, another may
+  // write.
   LinkConnection(std::unique_ptr<ByteStream> frames, Options options);
   LinkConnection(const LinkConnection&) = delete;
   LinkConnection& operator=(const LinkConnection&) = delete;
@@ -64,7 +71,12 @@ class LinkConnection {
 
  private:
   absl::StatusOr<uint64_t> Write(const DriverMessage& message, Request* request);
-  absl::Status WriteAll(std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
+  absl::StatusOr<uint64_t> WriteFrame(const EncodedMessage& encoded, Request* request,
+                                      absl::Time deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
+  absl::Status AwaitRoom(absl::Time deadline);
+  absl::Status WriteAll(std::string_view bytes, absl::Time deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
   void Read();
   absl::Status ReadSome();
   absl::Status DecodeAll();
@@ -77,8 +89,9 @@ class LinkConnection {
   const std::unique_ptr<ByteStream> frames_;
   ReplyRouter router_;
 
-  absl::Mutex write_mutex_;  // held while a frame goes out, so that frames are whole and in order
-  FrameEncoder encoder_ ABSL_GUARDED_BY(write_mutex_);
+  absl::Mutex ordinary_mutex_;  // held while an ordinary frame waits for room and goes out
+  WriteTurn write_turn_;        // held while any frame goes out, so that frames are whole
+  FrameEncoder encoder_ ABSL_GUARDED_BY(write_turn_);
 
   // The reader thread's own.
   FrameDecoder decoder_;

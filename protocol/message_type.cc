@@ -55,6 +55,7 @@ constexpr std::array kRows = {
     Row{MessageType::kDrainRequest, "DRAIN_REQ", kIn, SizeClass::kSmall},
     Row{MessageType::kDrained, "DRAINED", kOut, SizeClass::kSmall},
     Row{MessageType::kTickEmit, "TICK_EMIT", kOut, SizeClass::kTick},
+    Row{MessageType::kTranscribeProgress, "TRANSCRIBE_PROGRESS", kOut, SizeClass::kSmall},
     Row{MessageType::kTelemetry, "TELEMETRY", Direction::kBoth, SizeClass::kSmall},
 };
 

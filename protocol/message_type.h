@@ -43,6 +43,7 @@ enum class MessageType : uint16_t {
   kPong = 0x0081,
   kDrainRequest = 0x0082,
   kDrained = 0x0083,
+  kTranscribeProgress = 0x8055,
   kTelemetry = 0x8090,
 };
 

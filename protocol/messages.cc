@@ -28,13 +28,24 @@ constexpr std::array kDriverTypes = {MessageType::kHello,
                                      MessageType::kTelemetry};
 static_assert(kDriverTypes.size() == std::variant_size_v<DriverMessage>);
 
-constexpr std::array kWorkerTypes = {
-    MessageType::kHelloAck,      MessageType::kError,           MessageType::kRingAck,
-    MessageType::kControlAck,    MessageType::kTickResult,      MessageType::kTickEmit,
-    MessageType::kMatchResult,   MessageType::kSeedGrant,       MessageType::kStateOpAccepted,
-    MessageType::kStateOpDone,   MessageType::kStateSyncResult, MessageType::kTranscribeSegment,
-    MessageType::kStrategyGrant, MessageType::kBufAlloced,      MessageType::kPong,
-    MessageType::kDrained,       MessageType::kTelemetry};
+constexpr std::array kWorkerTypes = {MessageType::kHelloAck,
+                                     MessageType::kError,
+                                     MessageType::kRingAck,
+                                     MessageType::kControlAck,
+                                     MessageType::kTickResult,
+                                     MessageType::kTickEmit,
+                                     MessageType::kMatchResult,
+                                     MessageType::kSeedGrant,
+                                     MessageType::kStateOpAccepted,
+                                     MessageType::kStateOpDone,
+                                     MessageType::kStateSyncResult,
+                                     MessageType::kTranscribeSegment,
+                                     MessageType::kTranscribeProgress,
+                                     MessageType::kStrategyGrant,
+                                     MessageType::kBufAlloced,
+                                     MessageType::kPong,
+                                     MessageType::kDrained,
+                                     MessageType::kTelemetry};
 static_assert(kWorkerTypes.size() == std::variant_size_v<WorkerMessage>);
 
 }  // namespace

@@ -29,8 +29,8 @@ using DriverMessage =
 // What a worker sends to a daemon.
 using WorkerMessage =
     std::variant<HelloAck, Error, RingAck, ControlAck, TickResult, TickEmit, MatchResult, SeedGrant,
-                 StateOpAccepted, StateOpDone, StateSyncResult, TranscribeSegment, StrategyGrant,
-                 BufAlloced, Pong, Drained, Telemetry>;
+                 StateOpAccepted, StateOpDone, StateSyncResult, TranscribeSegment,
+                 TranscribeProgress, StrategyGrant, BufAlloced, Pong, Drained, Telemetry>;
 
 MessageType TypeOf(const DriverMessage& message);
 MessageType TypeOf(const WorkerMessage& message);

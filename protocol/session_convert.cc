@@ -168,11 +168,12 @@ v8::DrainReq ToProto(const DrainRequest& message) {
   v8::DrainReq proto;
   proto.set_cancel_transcriptions(message.cancel_transcriptions);
   proto.set_deadline_ms(message.deadline_ms);
+  proto.set_shut_down(message.shut_down);
   return proto;
 }
 
 DrainRequest FromProto(v8::DrainReq&& proto) {
-  return {proto.cancel_transcriptions(), proto.deadline_ms()};
+  return {proto.cancel_transcriptions(), proto.deadline_ms(), proto.shut_down()};
 }
 
 v8::Drained ToProto(const Drained& message) {

@@ -104,6 +104,7 @@ struct Pong {
 struct DrainRequest {
   bool cancel_transcriptions = false;  // else they are finished
   uint32_t deadline_ms = 0;            // then what is still open is cancelled; 0: no deadline
+  bool shut_down = false;              // of all links, then the worker ends; observers may ask
   bool operator==(const DrainRequest&) const = default;
 };
 

@@ -90,6 +90,7 @@ v8::Transcribe ToProto(const Transcribe& call) {
   proto.set_partial_results(call.partial_results);
   proto.set_deadline_ms(call.deadline_ms);
   proto.set_control_slot(call.control_slot);
+  proto.set_progress_ms(call.progress_ms);
   return proto;
 }
 
@@ -106,6 +107,7 @@ absl::StatusOr<Transcribe> FromProto(v8::Transcribe&& proto) {
   call.partial_results = proto.partial_results();
   call.deadline_ms = proto.deadline_ms();
   call.control_slot = proto.control_slot();
+  call.progress_ms = proto.progress_ms();
   return call;
 }
 
@@ -178,6 +180,14 @@ TranscribeSegment FromProto(v8::TranscribeSegment&& proto) {
   return {FromProto(std::move(*proto.mutable_segment())), proto.index(), proto.is_partial(),
           proto.audio_ms(), proto.audio_total_ms()};
 }
+
+v8::TranscribeProgress ToProto(const TranscribeProgress& message) {
+  v8::TranscribeProgress proto;
+  proto.set_audio_ms(message.audio_ms);
+  return proto;
+}
+
+TranscribeProgress FromProto(v8::TranscribeProgress&& proto) { return {proto.audio_ms()}; }
 
 v8::TranscribeCancel ToProto(const TranscribeCancel& message) {
   v8::TranscribeCancel proto;

@@ -23,6 +23,9 @@ TranscribeResult FromProto(v8::TranscribeResult&& proto);
 v8::TranscribeSegment ToProto(const TranscribeSegment& message);
 TranscribeSegment FromProto(v8::TranscribeSegment&& proto);
 
+v8::TranscribeProgress ToProto(const TranscribeProgress& message);
+TranscribeProgress FromProto(v8::TranscribeProgress&& proto);
+
 v8::TranscribeCancel ToProto(const TranscribeCancel& message);
 TranscribeCancel FromProto(v8::TranscribeCancel&& proto);
 

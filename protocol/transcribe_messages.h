@@ -60,6 +60,7 @@ struct Transcribe {
   bool partial_results = false;  // also segments that may still change
   uint32_t deadline_ms = 0;      // from receipt; 0: none
   uint32_t control_slot = 0;     // 1-based stop word in the control segment; 0: none
+  uint32_t progress_ms = 0;      // a TranscribeProgress for so much audio at the latest; 0: none
   bool operator==(const Transcribe&) const = default;
 };
 
@@ -110,6 +111,12 @@ struct TranscribeSegment : TranscriptSegment {
   int64_t audio_ms = 0;        // audio consumed so far
   int64_t audio_total_ms = 0;  // 0: not known
   bool operator==(const TranscribeSegment&) const = default;
+};
+
+// Droppable: a later one says more.
+struct TranscribeProgress {
+  int64_t audio_ms = 0;  // audio consumed so far
+  bool operator==(const TranscribeProgress&) const = default;
 };
 
 // Idempotent; the request still gets exactly one StateSyncResult.

@@ -8,6 +8,12 @@
 #include "protocol/text.h"
 
 namespace superfluid::linkw {
+namespace {
+
+// A frame that is on its way cannot be overtaken, so none is long.
+constexpr size_t kMaxAudioFrameBytes = size_t{64} << 10;
+
+}  // namespace
 
 TranscriptionStream::TranscriptionStream(std::shared_ptr<LinkConnection> connection,
                                          std::unique_ptr<ReplyStream> replies)
@@ -25,8 +31,15 @@ absl::StatusOr<TranscriptionStream::Event> TranscriptionStream::Next(absl::Time 
     return MakeStatus(Status::kFailedPrecondition, "the transcription is over");
   }
   absl::StatusOr<WorkerMessage> message = replies_->Next(deadline);
+  while (message.ok() && std::holds_alternative<TranscribeProgress>(*message)) {
+    audio_ms_ = std::get<TranscribeProgress>(*message).audio_ms;
+    message = replies_->Next(deadline);
+  }
   if (!message.ok()) return message.status();
-  if (auto* segment = std::get_if<TranscribeSegment>(&*message)) return std::move(*segment);
+  if (auto* segment = std::get_if<TranscribeSegment>(&*message)) {
+    audio_ms_ = segment->audio_ms;
+    return std::move(*segment);
+  }
   if (auto* result = std::get_if<StateSyncResult>(&*message)) {
     finished_ = true;
     return std::move(*result);
@@ -54,6 +67,12 @@ absl::Status TranscriptionStream::Cancel() {
 }
 
 absl::Status TranscriptionStream::PushAudio(std::string pcm, bool end_of_stream) {
+  size_t at = 0;
+  for (; pcm.size() - at > kMaxAudioFrameBytes; at += kMaxAudioFrameBytes) {
+    absl::Status status = Push({request_seq(), pcm.substr(at, kMaxAudioFrameBytes), false});
+    if (!status.ok()) return status;
+  }
+  if (at > 0) pcm.erase(0, at);
   return Push({request_seq(), std::move(pcm), end_of_stream});
 }
 

@@ -45,9 +45,15 @@ class TranscriptionStream {
   // Takes a lock and writes to a socket: from a signal handler, wake a thread that calls it.
   absl::Status Cancel();
 
-  // Audio for a request with AudioLive.
+  // Audio for a request with AudioLive, in order; from one thread at a time. Waits while the worker
+  // takes no more, as long as any write may (then the link ends); a Cancel does not wait with it.
+  // Long PCM goes out in several frames, so that a cancel can come between.
   absl::Status PushAudio(std::string pcm, bool end_of_stream = false);
   absl::Status PushAudio(BufferSpan span, bool end_of_stream = false);
+
+  // How much audio the worker has consumed, as far as Next has heard: segments say so, and, if the
+  // request has progress_ms, messages of their own, which Next keeps to itself.
+  int64_t audio_ms() const { return audio_ms_; }
 
   uint64_t request_seq() const { return replies_->request_seq(); }
 
@@ -57,6 +63,7 @@ class TranscriptionStream {
   std::shared_ptr<LinkConnection> connection_;
   std::unique_ptr<ReplyStream> replies_;
   std::atomic<bool> finished_{false};
+  std::atomic<int64_t> audio_ms_{0};
 };
 
 }  // namespace superfluid::linkw

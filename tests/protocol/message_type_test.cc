@@ -15,7 +15,7 @@ TEST(MessageTypeTest, ThirtyFiveTypesAreKnown) {
     if (IsKnown(t)) ++known;
     EXPECT_EQ(IsKnown(t), MessageTypeName(static_cast<MessageType>(t)) != "UNKNOWN") << type;
   }
-  EXPECT_EQ(known, 35);
+  EXPECT_EQ(known, 36);
 }
 
 TEST(MessageTypeTest, BitFifteenSaysDroppable) {

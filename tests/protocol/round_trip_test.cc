@@ -133,6 +133,9 @@ TEST(RoundTripTest, StateSyncRes) {
 TEST(RoundTripTest, TranscribeSegment) {
   CheckRoundTrips<ToDaemon, v8::TranscribeSegment>(MessageType::kTranscribeSegment);
 }
+TEST(RoundTripTest, TranscribeProgress) {
+  CheckRoundTrips<ToDaemon, v8::TranscribeProgress>(MessageType::kTranscribeProgress);
+}
 TEST(RoundTripTest, TranscribeCancel) {
   CheckRoundTrips<ToWorker, v8::TranscribeCancel>(MessageType::kTranscribeCancel);
 }

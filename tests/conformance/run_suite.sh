@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs the conformance suite against the worker, for Bazel: run_suite.sh NAME WORKER_ARGUMENT...
+# The report goes to where Bazel wants it, so that tools/support_table finds it in the test logs.
+
+set -euo pipefail
+
+name=$1
+shift
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+tests/conformance/conformance --text --name "$name" --junit "${XML_OUTPUT_FILE:-/dev/null}" \
+  --folder "$folder" --rooted --worker "tools/worker/superfluid_worker --log-level warn \
+    --media-root $folder --model-root $folder $*"
