@@ -3,8 +3,13 @@
 #include <array>
 
 #include "tools/ctl/drain_command.h"
+#include "tools/ctl/generate_command.h"
 #include "tools/ctl/info_command.h"
+#include "tools/ctl/mem_command.h"
 #include "tools/ctl/ping_command.h"
+#include "tools/ctl/restore_command.h"
+#include "tools/ctl/snapshot_command.h"
+#include "tools/ctl/top_command.h"
 #include "tools/ctl/transcribe_command.h"
 
 namespace superfluid::ctl {
@@ -12,8 +17,13 @@ namespace superfluid::ctl {
 absl::Span<const Command> Commands() {
   static constexpr std::array kCommands = {
       Command{"transcribe", "Turn speech into text", DefineTranscribe},
+      Command{"generate", "Let the engine continue a prompt, token by token", DefineGenerate},
+      Command{"snapshot", "Feed a prompt and save the sequence's state to a file", DefineSnapshot},
+      Command{"restore", "Go on from a saved state", DefineRestore},
       Command{"info", "Show who the worker is and what it can do", DefineInfo},
       Command{"ping", "Ask the worker how it is", DefinePing},
+      Command{"mem", "Show the worker's memory counters", DefineMem},
+      Command{"top", "Watch what the worker does", DefineTop},
       Command{"drain", "Let the worker finish what it does and take no new work", DefineDrain},
   };
   return kCommands;

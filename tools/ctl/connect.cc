@@ -24,9 +24,7 @@ linkw::LinkClientOptions ClientOptions(const GlobalOptions& options, linkw::Role
   return client;
 }
 
-}  // namespace
-
-ConnectResult Connect(const GlobalOptions& options, linkw::Role role) {
+ConnectResult ConnectWith(const GlobalOptions& options, linkw::LinkClientOptions client_options) {
   if (options.socket_path.empty()) {
     return UsageFailure("no worker is named: give --connect PATH or set SUPERFLUID_SOCKET");
   }
@@ -35,9 +33,23 @@ ConnectResult Connect(const GlobalOptions& options, linkw::Role role) {
                                      " bytes: ", options.socket_path));
   }
   absl::StatusOr<std::unique_ptr<linkw::LinkClient>> client =
-      linkw::LinkClient::Connect(options.socket_path, ClientOptions(options, role));
+      linkw::LinkClient::Connect(options.socket_path, std::move(client_options));
   if (!client.ok()) return ConnectFailure(client.status(), options.socket_path);
   return *std::move(client);
+}
+
+}  // namespace
+
+ConnectResult Connect(const GlobalOptions& options, linkw::Role role) {
+  return ConnectWith(options, ClientOptions(options, role));
+}
+
+ConnectResult ConnectObserver(const GlobalOptions& options, std::vector<std::string> features,
+                              std::function<void(const linkw::WorkerMessage&)> on_unsolicited) {
+  linkw::LinkClientOptions client = ClientOptions(options, linkw::Role::kObserver);
+  client.features = std::move(features);
+  client.on_unsolicited = std::move(on_unsolicited);
+  return ConnectWith(options, std::move(client));
 }
 
 }  // namespace superfluid::ctl

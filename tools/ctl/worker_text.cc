@@ -96,15 +96,6 @@ Json StrategiesJson(const linkw::HelloAck& hello) {
   return strategies;
 }
 
-Json MemoryJson(const linkw::MemCounters& mem) {
-  return {{"allocated_bytes", mem.allocated_bytes},
-          {"host_retained_bytes", mem.host_retained_bytes},
-          {"pool_blocks_total", mem.pool_blocks_total},
-          {"pool_blocks_used", mem.pool_blocks_used},
-          {"pool_bytes_evictable", mem.pool_bytes_evictable},
-          {"tentative_bytes", mem.tentative_bytes}};
-}
-
 }  // namespace
 
 std::string HashText(const linkw::Hash& hash) {
@@ -137,6 +128,29 @@ Json InfoJson(const linkw::HelloAck& hello) {
           {"state_spaces", StateSpacesJson(hello)},
           {"strategies", StrategiesJson(hello)},
           {"kv_bits", hello.kv_bits}};
+}
+
+std::string MemoryText(const linkw::MemCounters& mem) {
+  std::string blocks = absl::StrCat(mem.pool_blocks_used, " of ", mem.pool_blocks_total, " used");
+  if (mem.pool_blocks_total > 0) {
+    absl::StrAppendFormat(&blocks, " (%.0f%%)",
+                          100.0 * static_cast<double>(mem.pool_blocks_used) /
+                              static_cast<double>(mem.pool_blocks_total));
+  }
+  return absl::StrCat(Line("allocated", BytesText(mem.allocated_bytes)),
+                      Line("host retained", BytesText(mem.host_retained_bytes)),
+                      Line("pool blocks", blocks),
+                      Line("evictable", BytesText(mem.pool_bytes_evictable)),
+                      Line("tentative", BytesText(mem.tentative_bytes)));
+}
+
+Json MemoryJson(const linkw::MemCounters& mem) {
+  return {{"allocated_bytes", mem.allocated_bytes},
+          {"host_retained_bytes", mem.host_retained_bytes},
+          {"pool_blocks_total", mem.pool_blocks_total},
+          {"pool_blocks_used", mem.pool_blocks_used},
+          {"pool_bytes_evictable", mem.pool_bytes_evictable},
+          {"tentative_bytes", mem.tentative_bytes}};
 }
 
 std::string_view EngineStateName(linkw::EngineState state) {

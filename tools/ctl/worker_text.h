@@ -18,6 +18,10 @@ Json InfoJson(const linkw::HelloAck& hello);
 std::string PongText(const linkw::Pong& pong, absl::Duration round_trip);
 Json PongJson(const linkw::Pong& pong, absl::Duration round_trip);
 
+// A line a counter.
+std::string MemoryText(const linkw::MemCounters& mem);
+Json MemoryJson(const linkw::MemCounters& mem);
+
 // "idle", "busy", "stalled" ...
 std::string_view EngineStateName(linkw::EngineState state);
 

@@ -5,6 +5,7 @@
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -60,6 +61,11 @@ std::string ReadToTheEnd(int fd) {
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments, Options options) {
   Ends in = MakePipe(/*we_read=*/false);
   Ends out = MakePipe(/*we_read=*/true);
+  if (options.terminal_as_console) {
+    out = MakeTerminal();
+    in.ours.Reset(fcntl(out.ours.get(), F_DUPFD_CLOEXEC, 0));
+    in.theirs.Reset(fcntl(out.theirs.get(), F_DUPFD_CLOEXEC, 0));
+  }
   Ends err = options.terminal_as_stderr ? MakeTerminal() : MakePipe(/*we_read=*/true);
   std::vector<std::string> words = {kBinary};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -96,6 +102,19 @@ std::string ChildProcess::ReadLine() {
 }
 
 std::string ChildProcess::ReadRestOfOutput() { return ReadToTheEnd(out_.get()); }
+
+std::string ChildProcess::ReadUntil(const std::string& text) {
+  std::string all;
+  char c = 0;
+  while (all.find(text) == std::string::npos && read(out_.get(), &c, 1) == 1) all.push_back(c);
+  return all;
+}
+
+bool ChildProcess::TerminalIsUsual() const {
+  termios mode = {};
+  EXPECT_EQ(tcgetattr(out_.get(), &mode), 0);
+  return (mode.c_lflag & (ICANON | ECHO)) == (ICANON | ECHO);
+}
 
 std::string ChildProcess::ReadErrors() { return ReadToTheEnd(err_.get()); }
 

@@ -15,6 +15,8 @@ class ChildProcess {
  public:
   struct Options {
     bool terminal_as_stderr = false;  // a pseudo terminal, 80 columns wide
+    // One for standard input and output: WriteInput presses keys.
+    bool terminal_as_console = false;
   };
 
   explicit ChildProcess(const std::vector<std::string>& arguments)
@@ -27,6 +29,8 @@ class ChildProcess {
   // A line of its standard output with its line break, as soon as it is there.
   std::string ReadLine();
   std::string ReadRestOfOutput();
+  // Reads its standard output until `text` has come; returns all that was read.
+  std::string ReadUntil(const std::string& text);
   std::string ReadErrors();  // all, so it waits for the end
 
   void WriteInput(const std::string& bytes);
@@ -34,6 +38,9 @@ class ChildProcess {
   void CloseOutput() { out_.Reset(); }
 
   void Signal(int signal_number);
+  // Whether the terminal echoes and waits for whole lines, as it does for a shell.
+  bool TerminalIsUsual() const;
+
   // Waits for the end. The exit code, or minus the number of the signal that killed it.
   int Wait();
 

@@ -152,6 +152,7 @@ void FakeWorker::Handle(FakeLink& link, uint64_t seq, const linkw::DriverMessage
   if (std::holds_alternative<linkw::Hello>(message)) {
     std::visit([&](const auto& answer) { link.Send(answer, seq); }, hello);
   } else if (std::holds_alternative<linkw::Ping>(message)) {
+    if (on_ping) on_ping(link);
     link.Send(pong, seq);
   } else {
     handler_(link, seq, message);
@@ -167,11 +168,19 @@ void FakeWorker::WaitForDisconnect() {
   changed_.wait(lock, [this] { return disconnects_ > 0; });
 }
 
-std::pair<uint64_t, OwnedFd> FakeWorker::ReceiveFd() {
+int FakeWorker::WaitForFds() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return fds_.valid(); });
-  const int fd = fds_.get();
-  lock.unlock();
+  return fds_.get();
+}
+
+void FakeWorker::SendFd(uint64_t tag, int fd) {
+  const absl::StatusOr<IoState> sent = SendTaggedFd(WaitForFds(), tag, fd);
+  EXPECT_TRUE(sent.ok() && *sent == IoState::kOk);
+}
+
+std::pair<uint64_t, OwnedFd> FakeWorker::ReceiveFd() {
+  const int fd = WaitForFds();
   TaggedFdReceiver receiver(fd);
   while (true) {
     pollfd poll_fd = {.fd = fd, .events = POLLIN, .revents = 0};

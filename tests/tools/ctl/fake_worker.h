@@ -47,6 +47,7 @@ class FakeWorker {
   // The answers to HELLO and Ping: set them before a client connects.
   std::variant<linkw::HelloAck, linkw::Error> hello;
   linkw::Pong pong;
+  std::function<void(FakeLink& link)> on_ping;  // before the answer; may be null
 
   // Waits for a message of type T and returns the first.
   template <typename T>
@@ -63,8 +64,17 @@ class FakeWorker {
 
   // Waits for a descriptor on the fds connection.
   std::pair<uint64_t, OwnedFd> ReceiveFd();
+  // Sends a descriptor on the fds connection; waits for there to be one.
+  void SendFd(uint64_t tag, int fd);
+
+  // What clients sent so far.
+  std::vector<linkw::DriverMessage> messages() {
+    const std::lock_guard lock(mutex_);
+    return messages_;
+  }
 
  private:
+  int WaitForFds();
   void Accept();
   void Serve(OwnedFd socket, std::string first_bytes);
   void Handle(FakeLink& link, uint64_t seq, const linkw::DriverMessage& message);

@@ -1,0 +1,212 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/tools/ctl/command_fixture.h"
+#include "tests/tools/ctl/fake_worker.h"
+#include "tools/ctl/top_sample.h"
+#include "tools/ctl/top_text.h"
+#include "tools/ctl/worker_text.h"
+
+// mem and top.
+namespace superfluid::ctl {
+namespace {
+
+using testing::HasSubstr;
+
+linkw::MemCounters SampleMemory() {
+  return {.allocated_bytes = 3u << 20,
+          .host_retained_bytes = 2048,
+          .pool_blocks_total = 200,
+          .pool_blocks_used = 50,
+          .pool_bytes_evictable = 1024,
+          .tentative_bytes = 7};
+}
+
+linkw::Pong SamplePong() {
+  linkw::Pong pong;
+  pong.queue_depth = 2;
+  pong.open_ops = 3;
+  pong.open_transcriptions = 4;
+  pong.mem = SampleMemory();
+  pong.engine_busy_us = 1'000'000;
+  pong.engine_state = linkw::EngineState::kBusy;
+  pong.engine_steps = 100;
+  pong.step_age_us = 1500;
+  return pong;
+}
+
+CounterSample Counters(absl::Duration at, uint64_t tokens) {
+  return {at,
+          {{"lanes.active", 4},
+           {"ticks.done", tokens / 10},
+           {"ticks.tokens_in", tokens / 2},
+           {"ticks.tokens_out", tokens},
+           {"ops.done", 8},
+           {"ops.bytes_moved", tokens * 1024},
+           {"transcriptions.done", 9},
+           {"requests.open", 5},
+           {"cancels", 6}}};
+}
+
+using ObserveTest = CommandTest;
+
+// ---- mem
+
+TEST_F(ObserveTest, MemPrintsTheCounters) {
+  FakeWorker worker;
+  worker.pong.mem = SampleMemory();
+  EXPECT_EQ(RunWith(worker, {"mem"}), ExitCode::kOk) << err_.text;
+  EXPECT_EQ(out_.text,
+            "allocated       3.0 MiB\n"
+            "host retained   2.0 KiB\n"
+            "pool blocks     50 of 200 used (25%)\n"
+            "evictable       1.0 KiB\n"
+            "tentative       7 B\n");
+  EXPECT_EQ(worker.WaitFor<linkw::Hello>().role, linkw::Role::kObserver);
+  EXPECT_EQ(RunWith(worker, {"mem", "--json"}), ExitCode::kOk);
+  EXPECT_EQ(LastLine(), Json::parse(R"({"allocated_bytes":3145728,"host_retained_bytes":2048,
+      "pool_blocks_total":200,"pool_blocks_used":50,"pool_bytes_evictable":1024,
+      "tentative_bytes":7})"));
+}
+
+TEST_F(ObserveTest, MemOfAnEngineWithoutAPoolHasNoPercentage) {
+  EXPECT_THAT(MemoryText({}), HasSubstr("pool blocks     0 of 0 used\n"));
+}
+
+TEST_F(ObserveTest, ReportAWorkerThatIsNotThereOrLeaves) {
+  for (const std::string command : {"mem", "top"}) {
+    EXPECT_EQ(Run({"--connect", "/nowhere/w", command}), ExitCode::kNoLink);
+    FakeWorker worker;
+    worker.hello = linkw::Error{.status = linkw::Status::kDraining, .message = "x", .fatal = true};
+    EXPECT_EQ(RunWith(worker, {command}), ExitCode::kFailed);
+  }
+}
+
+// ---- top
+
+TEST_F(ObserveTest, TopPrintsALineAnInterval) {
+  FakeWorker worker;
+  worker.pong = SamplePong();
+  EXPECT_EQ(RunWith(worker, {"top", "--count", "3", "--interval", "10"}), ExitCode::kOk)
+      << err_.text;
+  ASSERT_EQ(OutputLines().size(), 3u);
+  EXPECT_EQ(OutputLines()[0],
+            "busy, load 0%, step 1.50 ms, lanes -, tokens in - out -, 3 ops, 4 transcriptions, "
+            "2 queued, memory 3.0 MiB");
+  const auto hello = worker.WaitFor<linkw::Hello>();
+  EXPECT_EQ(hello.role, linkw::Role::kObserver);
+  EXPECT_THAT(hello.features, testing::ElementsAre("telemetry"));
+}
+
+TEST_F(ObserveTest, TopPrintsJson) {
+  FakeWorker worker;
+  worker.pong = SamplePong();
+  EXPECT_EQ(RunWith(worker, {"top", "--count", "2", "--interval", "10", "--json"}), ExitCode::kOk);
+  ASSERT_EQ(OutputLines().size(), 2u);
+  EXPECT_EQ(LastLine()["engine_state"], "busy");
+  EXPECT_EQ(LastLine()["load"], 0);
+  EXPECT_TRUE(LastLine()["lanes"].is_null());
+  EXPECT_EQ(LastLine()["mem"]["pool_blocks_used"], 50);
+}
+
+TEST_F(ObserveTest, TopEndsWithItsOutput) {
+  FakeWorker worker;
+  out_status_ = absl::AbortedError("gone");
+  EXPECT_EQ(RunWith(worker, {"top", "--interval", "10"}), ExitCode::kOutputClosed);
+  EXPECT_EQ(err_.text, "");
+  out_status_ = absl::InternalError("disk full");
+  EXPECT_EQ(RunWith(worker, {"top", "--interval", "10"}), ExitCode::kFailed);
+  EXPECT_THAT(err_.text, HasSubstr("disk full"));
+}
+
+TEST_F(ObserveTest, TopReportsUsageErrors) {
+  EXPECT_EQ(Run({"--connect", "/x", "top", "--interval", "1"}), ExitCode::kUsage);
+  EXPECT_EQ(Run({"--connect", "/x", "top", "--count", "x"}), ExitCode::kUsage);
+}
+
+// ---- What top makes of what it hears
+
+TEST(TopFiguresTest, HasNoRatesAfterOneLook) {
+  const TopFigures figures =
+      MakeTopFigures({absl::Seconds(1), SamplePong()}, std::nullopt, std::nullopt, std::nullopt);
+  EXPECT_EQ(figures.load, std::nullopt);
+  EXPECT_EQ(figures.tokens_out_per_s, std::nullopt);
+  EXPECT_EQ(figures.lanes, std::nullopt);
+}
+
+TEST(TopFiguresTest, ComputesRates) {
+  linkw::Pong later = SamplePong();
+  later.engine_busy_us += 500'000;
+  later.engine_steps += 40;
+  const TopFigures figures =
+      MakeTopFigures({absl::Seconds(12), later}, PongSample{absl::Seconds(10), SamplePong()},
+                     Counters(absl::Seconds(11), 300), Counters(absl::Seconds(10), 100));
+  EXPECT_DOUBLE_EQ(*figures.load, 0.25);
+  EXPECT_DOUBLE_EQ(*figures.steps_per_s, 20);
+  EXPECT_DOUBLE_EQ(*figures.tokens_out_per_s, 200);
+  EXPECT_DOUBLE_EQ(*figures.tokens_in_per_s, 100);
+  EXPECT_DOUBLE_EQ(*figures.ticks_per_s, 20);
+  EXPECT_EQ(figures.lanes, 4u);
+  EXPECT_EQ(figures.cancels, 6u);
+}
+
+TEST(TopFiguresTest, CountsTheRunningStep) {
+  linkw::Pong before;
+  before.step_age_us = 1'000'000;
+  linkw::Pong now;
+  now.step_age_us = 2'000'000;
+  EXPECT_DOUBLE_EQ(*MakeTopFigures({absl::Seconds(12), now}, PongSample{absl::Seconds(10), before},
+                                   std::nullopt, std::nullopt)
+                        .load,
+                   0.5);
+}
+
+TEST(TopFiguresTest, AWorkerThatWasRestartedHasNoRate) {
+  const PongSample before = {absl::Seconds(10), SamplePong()};
+  linkw::Pong restarted = SamplePong();
+  restarted.engine_busy_us = 0;
+  const TopFigures figures =
+      MakeTopFigures({absl::Seconds(12), restarted}, before, Counters(absl::Seconds(12), 5),
+                     Counters(absl::Seconds(10), 100));
+  EXPECT_EQ(figures.load, std::nullopt);
+  EXPECT_EQ(figures.tokens_out_per_s, std::nullopt);
+  EXPECT_EQ(MakeTopFigures(before, before, std::nullopt, std::nullopt).load, std::nullopt)
+      << "no time has passed";
+}
+
+TEST(TelemetryStoreTest, KeepsTheNewestTwo) {
+  TelemetryStore store;
+  EXPECT_FALSE(store.Newest().first.has_value());
+  for (uint64_t i = 1; i <= 3; ++i) {
+    store.Add({{{"x", i}}}, absl::Seconds(static_cast<int64_t>(i)));
+  }
+  const auto [newest, before] = store.Newest();
+  EXPECT_EQ(newest->counters.at("x"), 3u);
+  EXPECT_EQ(before->counters.at("x"), 2u);
+}
+
+TEST(TopTextTest, ShowsEverything) {
+  const TopFigures figures =
+      MakeTopFigures({absl::Seconds(12), SamplePong()}, PongSample{absl::Seconds(10), SamplePong()},
+                     Counters(absl::Seconds(11), 300), Counters(absl::Seconds(10), 100));
+  std::string view;
+  for (const std::string& line : TopView("/tmp/w\x1b[31m", figures)) {
+    EXPECT_LT(line.size(), 80u) << line;
+    EXPECT_EQ(line.find('\x1b'), std::string::npos);
+    view += line + "\n";
+  }
+  for (const char* part :
+       {"engine     busy      load 0%     step 1.50 ms   steps 100 (0.0/s)\n",
+        "lanes      4         ticks 20.0/s\n", "tokens     in 100.0/s   out 200.0/s\n",
+        "state ops  3 open   8 done   200.0 KiB/s\n", "speech     4 open   9 done   2 queued\n",
+        "requests   5 open   6 cancels\n", "pool 50 of 200 blocks (25%)"}) {
+    EXPECT_THAT(view, HasSubstr(part));
+  }
+  EXPECT_THAT(TopLine(figures), HasSubstr("lanes 4, tokens in 100.0/s out 200.0/s, "));
+  EXPECT_EQ(TopJson(figures)["tokens_out_per_second"], 200);
+}
+
+}  // namespace
+}  // namespace superfluid::ctl

@@ -1,0 +1,78 @@
+#include "tools/ctl/token_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "tools/ctl/vocabulary.h"
+
+namespace superfluid::ctl {
+namespace {
+
+std::vector<linkw::Token> Bytes(std::string_view text) {
+  std::vector<linkw::Token> tokens;
+  for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
+  return tokens;
+}
+
+std::string Whole(std::string_view text) {
+  ByteTokenText shown;
+  const std::string first = shown.Push(Bytes(text));
+  return first + shown.Finish();
+}
+
+TEST(TokenTextTest, ListsIds) {
+  EXPECT_EQ(TokenIdsText({}), "");
+  EXPECT_EQ(TokenIdsText(std::vector<linkw::Token>{1, 22, 4'000'000'000}), "1 22 4000000000");
+}
+
+TEST(ByteTokenTextTest, ShowsTextAsItIs) {
+  EXPECT_EQ(Whole("a line\n\tand \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"),
+            "a line\n\tand \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80");
+}
+
+TEST(ByteTokenTextTest, KeepsACharacterUntilItIsWhole) {
+  ByteTokenText text;
+  EXPECT_EQ(text.Push(Bytes("a\xE2")), "a");
+  EXPECT_EQ(text.Push(Bytes("\x82")), "");
+  EXPECT_EQ(text.Push(Bytes("\xAC!")), "\xE2\x82\xAC!");
+  EXPECT_EQ(text.Finish(), "");
+  EXPECT_EQ(text.Push(Bytes("\xE2\x82")), "");
+  EXPECT_EQ(text.Finish(), "\\xE2\\x82");
+}
+
+TEST(ByteTokenTextTest, EscapesWhatDrivesATerminalOrIsNoCharacter) {
+  EXPECT_EQ(Whole("\x1b[31m\x07\x7F\r"), "\\x1B[31m\\x07\\x7F\\x0D");
+  EXPECT_EQ(Whole("\xC2\x9B"), "\\xC2\\x9B");
+  EXPECT_EQ(Whole("\xFF\xC0\xAF"), "\\xFF\\xC0\\xAF");
+  EXPECT_EQ(Whole("\xE2(\xA1"), "\\xE2(\\xA1");
+  EXPECT_EQ(Whole("\xED\xA0\x80"), "\\xED\\xA0\\x80") << "half of a surrogate pair";
+}
+
+TEST(ByteTokenTextTest, NamesTokensThatAreNoBytes) {
+  ByteTokenText text;
+  EXPECT_EQ(text.Push(std::vector<linkw::Token>{'a', 256, 0xE2, 300}), "a<256>\\xE2<300>");
+}
+
+TEST(VocabularyTest, KnowsByteTokensByTheirNumber) {
+  EXPECT_FALSE(Vocabulary{.size = 0}.HasByteTokens());
+  EXPECT_FALSE(Vocabulary{.size = 255}.HasByteTokens());
+  EXPECT_TRUE(Vocabulary{.size = 256}.HasByteTokens());
+  EXPECT_TRUE(Vocabulary{.size = 1023}.HasByteTokens());
+  EXPECT_FALSE(Vocabulary{.size = 1024}.HasByteTokens());
+}
+
+TEST(VocabularyTest, BelievesNumbersOnly) {
+  linkw::HelloAck hello;
+  for (const char* capabilities :
+       {"", "[]", R"({"vocab_size":-1})", R"({"vocab_size":"300"})", R"({"vocab_size":1e300})"}) {
+    hello.capabilities_json = capabilities;
+    EXPECT_EQ(VocabularyOf(hello).size, 0u) << capabilities;
+  }
+  hello.capabilities_json = R"({"vocab_size":300,"context_tokens":7})";
+  EXPECT_EQ(VocabularyOf(hello).size, 300u);
+  EXPECT_EQ(VocabularyOf(hello).context_tokens, 7u);
+}
+
+}  // namespace
+}  // namespace superfluid::ctl

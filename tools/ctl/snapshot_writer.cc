@@ -1,0 +1,124 @@
+// Writing a snapshot file.
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "tools/ctl/snapshot_file.h"
+#include "tools/ctl/snapshot_layout.h"
+
+namespace superfluid::ctl {
+namespace {
+
+absl::Status CannotWrite(const std::string& path) {
+  return absl::InternalError(
+      absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path)).message());
+}
+
+template <typename T>
+void Append(std::string& bytes, const T& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+absl::Span<const std::byte> AsBytes(const std::string& text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+std::string EncodeDirectory(const SnapshotDirectory& directory) {
+  std::string bytes(kSnapshotMagic);
+  Append(bytes, kSnapshotVersion);
+  Append(bytes, uint32_t{directory.tokens_are_bytes ? 1U : 0U});
+  Append(bytes, directory.bundle_hash);
+  Append(bytes, directory.position);
+  Append(bytes, static_cast<uint32_t>(directory.tokens.size()));
+  Append(bytes, static_cast<uint32_t>(directory.spaces.size()));
+  for (const linkw::Token token : directory.tokens) Append(bytes, token);
+  for (const SnapshotSpace& space : directory.spaces) {
+    Append(bytes, space.id);
+    Append(bytes, uint32_t{0});
+    Append(bytes, space.sealed_bytes);
+  }
+  Append(bytes, linkw::StateHash(AsBytes(bytes)));
+  return bytes;
+}
+
+absl::Status WriteAll(int fd, absl::Span<const std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return CannotWrite(path);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteSynced(const std::string& path, const SnapshotDirectory& directory,
+                         absl::Span<const absl::Span<const std::byte>> states) {
+  const OwnedFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid()) return CannotWrite(path);
+  absl::Status status = WriteAll(fd.get(), AsBytes(EncodeDirectory(directory)), path);
+  for (size_t i = 0; status.ok() && i < states.size(); ++i) {
+    status = WriteAll(fd.get(), states[i], path);
+  }
+  if (status.ok() && fsync(fd.get()) != 0) status = CannotWrite(path);
+  return status;
+}
+
+// What a worker wrote into shared memory is believed only now.
+absl::Status ReadBack(const std::string& path, const SnapshotDirectory& directory) {
+  const absl::StatusOr<SnapshotFile> file = SnapshotFile::Open(path);
+  if (!file.ok()) return absl::DataLossError(file.status().message());
+  if (file->directory() != directory)
+    return absl::DataLossError("what was written reads otherwise");
+  for (size_t i = 0; i < directory.spaces.size(); ++i) {
+    const auto envelope = file->CheckState(i);
+    if (!envelope.ok()) return absl::DataLossError(envelope.status().message());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Rename(const std::string& from, const std::string& to, bool force) {
+  const unsigned flags = force ? 0 : RENAME_NOREPLACE;
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return absl::OkStatus();
+  // Some file systems cannot refuse to replace; the caller has looked before.
+  if (errno == EINVAL && !force && !FileExists(to) && rename(from.c_str(), to.c_str()) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == EEXIST) return absl::AlreadyExistsError(absl::StrCat(to, " exists"));
+  return CannotWrite(to);
+}
+
+// So that the new name survives too.
+void SyncFolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const OwnedFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.valid()) fsync(fd.get());
+}
+
+}  // namespace
+
+absl::Status WriteSnapshotFile(const std::string& path, bool force,
+                               const SnapshotDirectory& directory,
+                               absl::Span<const absl::Span<const std::byte>> states) {
+  if (!force && FileExists(path)) {
+    return absl::AlreadyExistsError(absl::StrCat(path, " exists"));
+  }
+  const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
+  // After the rename there is nothing to remove.
+  const auto remove = absl::MakeCleanup([&temporary] { unlink(temporary.c_str()); });
+  absl::Status status = WriteSynced(temporary, directory, states);
+  if (status.ok()) status = ReadBack(temporary, directory);
+  if (status.ok()) status = Rename(temporary, path, force);
+  if (status.ok()) SyncFolderOf(path);
+  return status;
+}
+
+}  // namespace superfluid::ctl
