@@ -88,19 +88,18 @@ void TheSeventeenth(Context& context) {
 void OpsBesideTicks(Context& context) {
   Driver driver(context);
   Source source(driver);
+  const SequenceId other = driver.Start(driver.Prompt(4));
   std::vector<uint64_t> seqs;
   for (int i = 0; i < 4; ++i) seqs.push_back(source.Submit());
   std::vector<linkw::OpHandle> handles;
   for (const uint64_t seq : seqs) handles.push_back(source.Accepted(seq));
-  // Ticks of another sequence go on meanwhile, and list the ops that end.
-  const SequenceId other = driver.Start(driver.Prompt(4));
+  // Ticks of another sequence go on meanwhile; each result may list ops that have ended.
   std::set<linkw::OpHandle> listed;
   bool beside = false;
-  for (int i = 0; i < 2000 && listed.size() < handles.size(); ++i) {
+  for (int i = 0; i < 20000 && listed.size() < handles.size(); ++i) {
     const linkw::TickEvents events = driver.Tick({driver.DecodeLane(other, {}, 5)});
     for (const linkw::StateOpDone& done : events.op_completions) listed.insert(done.op_handle);
     beside = beside || listed.empty();
-    if (i % 50 == 49) driver.Tick({driver.PrefillLane(kNew, driver.Prompt(1))});
   }
   Expect(beside, "no tick ran while the ops were open");
   for (const linkw::OpHandle handle : handles) {
