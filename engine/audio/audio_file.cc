@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "engine/audio/byte_source.h"
 #include "engine/audio/frame_reader.h"
 #include "engine/audio/printable_name.h"
 #include "engine/audio/sound_reader.h"
@@ -18,7 +19,7 @@
 namespace superfluid {
 namespace {
 
-// Owns the descriptor. The file may shrink while it is read: then there is simply less.
+// Owns the descriptor. The file may shrink while it is read: then fewer bytes come.
 class FileBytes : public ByteSource {
  public:
   FileBytes(int fd, int64_t size) : fd_(fd), size_(size) {}

@@ -24,9 +24,10 @@ namespace superfluid {
 // whose header is damaged, one that holds no audio (a header only), a rate or channel count beyond
 // the limits.
 // Errors of AudioSource::Read, all InvalidArgument, after whatever could be decoded was delivered:
-// the data are damaged; a flac ends before the length that its header promises (other formats do
-// not promise: a wav that was cut short, or says 4 GB because it was streamed, ends where its data
-// end, without an error); the audio lasts longer than `limits` allow.
+// the data are damaged; they end before the length that the container promises (flac, wav, w64,
+// aiff, au, mp3 with a Xing, Info or VBRI frame, ogg in the middle of a page; a length that stands
+// for "not known", such as the 4 GB of a wav that was written into a pipe, promises nothing); the
+// file gets shorter while it is read; the audio lasts longer than `limits` allow.
 //
 // Threads: any one thread at a time, like AudioSource.
 

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "engine/audio/audio_limits.h"
+#include "engine/audio/promised_length.h"
 
 namespace superfluid {
 namespace {
@@ -28,6 +29,8 @@ class VirtualFile {
 
   int64_t size() const { return bytes_->size(); }
   bool exhausted() const { return exhausted_; }
+  bool shrank() const { return shrank_; }
+  ByteSource& bytes() { return *bytes_; }
 
   size_t Peek(int64_t offset, void* to, size_t count) { return bytes_->ReadAt(offset, to, count); }
 
@@ -71,6 +74,7 @@ class VirtualFile {
     }
     const size_t read = bytes_->ReadAt(position_, to, static_cast<size_t>(count));
     position_ += static_cast<sf_count_t>(read);
+    if (read < static_cast<size_t>(count)) shrank_ = true;
     return static_cast<sf_count_t>(read);
   }
 
@@ -79,6 +83,7 @@ class VirtualFile {
   int64_t bytes_left_ = 0;
   int64_t calls_left_ = 0;
   bool exhausted_ = false;
+  bool shrank_ = false;  // fewer bytes came than the source has
 };
 
 struct SoundClose {
@@ -89,7 +94,10 @@ class SoundReader : public FrameReader {
  public:
   SoundReader(std::unique_ptr<VirtualFile> file, std::unique_ptr<SNDFILE, SoundClose> sound,
               const SF_INFO& info)
-      : file_(std::move(file)), sound_(std::move(sound)), info_(info) {}
+      : file_(std::move(file)),
+        sound_(std::move(sound)),
+        info_(info),
+        promised_(Promise(file_->bytes(), info)) {}
 
   int rate_hz() const override { return info_.samplerate; }
   int channels() const override { return info_.channels; }
@@ -107,21 +115,37 @@ class SoundReader : public FrameReader {
       frames_read_ += frames;
       return static_cast<size_t>(std::min(frames, wanted));
     }
-    if (PromisesLength() && frames_read_ < info_.frames) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the data are damaged or cut short: ", Seconds(frames_read_), " of ",
-                       Seconds(info_.frames), " could be decoded"));
-    }
-    if (file_->exhausted() || sf_error(sound_.get()) != SF_ERR_NO_ERROR) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the data are damaged: ", Seconds(frames_read_), " could be decoded"));
-    }
-    return 0;
+    return WhyItEnds();
   }
 
  private:
-  bool PromisesLength() const {
-    return (info_.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_FLAC && total_frames().has_value();
+  // The formats other than flac are decoded as if what is there were all: see promised_length.h.
+  static PromisedLength Promise(ByteSource& bytes, const SF_INFO& info) {
+    if (info.frames < 0 || info.frames == SF_COUNT_MAX) {
+      return ReadPromisedLength(bytes, 0, info.samplerate);
+    }
+    if ((info.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_FLAC) return {.frames = info.frames};
+    return ReadPromisedLength(bytes, info.frames, info.samplerate);
+  }
+
+  // 0, or what is wrong, where no more frames come.
+  absl::StatusOr<size_t> WhyItEnds() {
+    const std::string decoded = Seconds(frames_read_);
+    const int64_t rounding = rate_hz() / 20;  // promises are not exact
+    if (promised_.frames.has_value() && frames_read_ + promised_.slack_frames < *promised_.frames) {
+      return absl::InvalidArgumentError(absl::StrCat("the data are damaged or cut short: ", decoded,
+                                                     " of ", Seconds(*promised_.frames + rounding),
+                                                     " could be decoded"));
+    }
+    if (promised_.ends_early || file_->shrank()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the data are cut short: ", decoded, " could be decoded"));
+    }
+    if (file_->exhausted() || sf_error(sound_.get()) != SF_ERR_NO_ERROR) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the data are damaged: ", decoded, " could be decoded"));
+    }
+    return 0;
   }
 
   std::string Seconds(int64_t frames) const {
@@ -132,6 +156,7 @@ class SoundReader : public FrameReader {
   std::unique_ptr<VirtualFile> file_;  // outlives sound_
   std::unique_ptr<SNDFILE, SoundClose> sound_;
   SF_INFO info_;
+  PromisedLength promised_;
   int64_t frames_read_ = 0;
 };
 

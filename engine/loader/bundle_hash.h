@@ -30,7 +30,7 @@ using EngineOptions = std::vector<std::pair<std::string, std::string>>;
 // Reads everything, which takes seconds for each GB (2.7 s measured on a busy machine with the file
 // in the page cache). Do it before the engine's thread has work.
 // Errors: NotFound (a path that does not exist), PermissionDenied, InvalidArgument (something else
-// than files and folders, folders that contain themselves, more than 100'000 entries, more than 64
+// than files and folders, folders that contain themselves, more than 10'000 entries, more than 64
 // levels), Aborted (a file changed while it was read), Internal (a read error).
 // Threads: any.
 absl::StatusOr<std::array<uint8_t, 32>> EngineBundleHash(const std::string& library_path,

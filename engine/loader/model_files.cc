@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxEntries = 100'000;
+constexpr size_t kMaxEntries = 10'000;
 constexpr size_t kMaxLevels = 64;
 
 absl::Status Failed(absl::string_view path, const std::error_code& error) {
-  const std::string text = absl::StrCat("model '", path, "': ", error.message());
+  const std::string text = absl::StrCat("'", path, "': ", error.message());
   if (error == std::errc::permission_denied) return absl::PermissionDeniedError(text);
   if (error == std::errc::no_such_file_or_directory) return absl::NotFoundError(text);
   return absl::InternalError(text);
@@ -44,11 +44,11 @@ absl::Status Walk::Enter(const fs::path& folder) {
   if (error) return Failed(folder.string(), error);
   if (std::find(open_folders_.begin(), open_folders_.end(), real) != open_folders_.end()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("model '", folder.string(), "': a link makes the folder contain itself"));
+        absl::StrCat("a link makes '", folder.string(), "' contain itself"));
   }
   if (open_folders_.size() >= kMaxLevels) {
     return absl::InvalidArgumentError(
-        absl::StrCat("model '", folder.string(), "': more than ", kMaxLevels, " levels"));
+        absl::StrCat("it has more than ", kMaxLevels, " levels of folders"));
   }
   open_folders_.push_back(std::move(real));
   return absl::OkStatus();
@@ -70,18 +70,18 @@ absl::Status Walk::Folder(const fs::path& folder, const std::string& prefix) {
 absl::Status Walk::Entry(const fs::path& path, const std::string& name) {
   if (++entries_ > kMaxEntries) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the model's folder has more than ", kMaxEntries, " entries"));
+        absl::StrCat("it holds more than ", kMaxEntries, " files and folders"));
   }
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
-    return absl::NotFoundError(absl::StrCat("model '", path.string(), "': a link to nothing"));
+    return absl::NotFoundError(absl::StrCat("'", path.string(), "' is a link to nothing"));
   }
   if (error) return Failed(path.string(), error);
   if (fs::is_directory(status)) return Folder(path, name + "/");
   if (!fs::is_regular_file(status)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("model '", path.string(), "': neither a file nor a folder"));
+        absl::StrCat("it holds '", name, "', which is neither a file nor a folder"));
   }
   files_.push_back({name, path.string()});
   return absl::OkStatus();
@@ -91,7 +91,10 @@ absl::Status Walk::Entry(const fs::path& path, const std::string& name) {
 
 absl::StatusOr<std::vector<ModelFile>> ListModelFiles(const std::string& folder) {
   Walk walk;
-  if (absl::Status status = walk.Folder(folder, ""); !status.ok()) return status;
+  if (absl::Status status = walk.Folder(folder, ""); !status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat("'", folder, "' is no model: ", status.message()));
+  }
   std::vector<ModelFile> files = walk.TakeFiles();
   std::sort(files.begin(), files.end(),
             [](const ModelFile& a, const ModelFile& b) { return a.name < b.name; });

@@ -75,10 +75,14 @@ void AppendRunfiles(const std::string& runfiles, std::vector<std::string>& folde
 
 absl::Status NoSuchEngine(absl::string_view name, const std::vector<std::string>& search_dirs) {
   const std::vector<std::string> known = ListEngines(search_dirs);
+  // Where those that are there were found does not help; where nothing was found does.
+  const std::string there =
+      known.empty()
+          ? absl::StrCat("; looked for ", kPrefix, name, kSuffix, " in ",
+                         search_dirs.empty() ? "no folder" : absl::StrJoin(search_dirs, ", "))
+          : absl::StrCat("; there are ", absl::StrJoin(known, ", "));
   return absl::NotFoundError(
-      absl::StrCat("no engine named '", name, "'. Looked for ", kPrefix, name, kSuffix,
-                   " in: ", search_dirs.empty() ? "no folder" : absl::StrJoin(search_dirs, ", "),
-                   ". Engines there: ", known.empty() ? "none" : absl::StrJoin(known, ", "),
+      absl::StrCat("no engine named '", name, "'", there,
                    ". To load another, give its folder or the path of its library."));
 }
 

@@ -13,7 +13,7 @@ namespace superfluid {
 // other is a name: "sim" is the first `libsuperfluid_sim.so` in `search_dirs`, in their order.
 //
 // Errors: InvalidArgument (a name with other characters than [A-Za-z0-9_-]), NotFound (the text
-// lists the folders searched and the engines that they have).
+// lists the engines that the folders have, or the folders if they have none).
 // Threads: any.
 absl::StatusOr<std::string> ResolveEngine(absl::string_view name_or_path,
                                           const std::vector<std::string>& search_dirs);

@@ -44,14 +44,20 @@ class PocketsphinxEngine : public Engine {
   const EngineInfo& info() const override { return info_; }
 
   std::string CapabilitiesJson() const override {
+    const std::string language = PrimaryLanguage(options_.language);
+    // English into English, which is no work; a model of another language does not translate.
+    nlohmann::json translate_from = nlohmann::json::array();
+    if (language == "en") translate_from.push_back(language);
     const nlohmann::json capabilities = {
         {"engine", info_.name},
         {"version", info_.version},
         {"model", model_.name},
         {"device", "cpu"},
+        {"calls", {"transcribe"}},
         {"transcribe",
-         {{"languages", {PrimaryLanguage(options_.language)}},
-          {"translate", PrimaryLanguage(options_.language) == "en"},
+         {{"languages", {language}},
+          {"translate", !translate_from.empty()},
+          {"translate_from", translate_from},
           {"streaming", true},
           {"live_audio", true},
           {"partial_results", true},
@@ -80,6 +86,9 @@ class PocketsphinxEngine : public Engine {
     }
     if (params.translate && PrimaryLanguage(options_.language) != "en") {
       return absl::UnimplementedError("this engine cannot translate");
+    }
+    if (!params.prompt.empty()) {
+      return absl::UnimplementedError("this engine takes no prompt; nothing guides it");
     }
     if (*open_jobs_ >= options_.pool) {
       return absl::ResourceExhaustedError(absl::StrCat(

@@ -20,8 +20,8 @@ namespace superfluid {
 // library cannot load the model. A model file that is damaged inside may end the process: the
 // library calls exit() on some of them.
 //
-// Errors of StartTranscription: Unimplemented for a language other than English;
-// ResourceExhausted when `pool` jobs exist.
+// Errors of StartTranscription: Unimplemented for a language other than the model's, for a prompt,
+// and for a translation by a model that is not English; ResourceExhausted when `pool` jobs exist.
 //
 // Threads and lifetimes: as Engine. Several such engines may live in one process.
 absl::StatusOr<std::unique_ptr<Engine>> MakePocketsphinxEngine(const EngineConfig& config);

@@ -115,12 +115,19 @@ TEST_F(BadInputTest, FilesThatAreNoAudio) {
                 "rate0.wav");
 }
 
-TEST_F(BadInputTest, ATruncatedFlacIsSaidToBeTruncated) {
+TEST_F(BadInputTest, ATruncatedFileIsSaidToBeTruncated) {
   ASSERT_NE(client_, nullptr);
-  const std::string whole =
-      ReadBytes(WriteTone("t.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 16000, 1, 5));
-  const auto answer = Transcribe(WriteBytes("cut.flac", whole.substr(0, whole.size() / 2)));
-  ExpectRefused(answer, Status::kInvalidArgument, "cut.flac");
+  const std::pair<std::string, int> formats[] = {
+      {"cut.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_16},
+      {"cut.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_16},
+      {"cut.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS},
+      {"cut.mp3", SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III}};
+  for (const auto& [name, format] : formats) {
+    const std::string whole = ReadBytes(WriteTone(name, format, 16000, 1, 5));
+    const auto answer = Transcribe(WriteBytes(name, whole.substr(0, whole.size() / 2)));
+    ExpectRefused(answer, Status::kInvalidArgument, name);
+    EXPECT_NE(answer.message.find("cut short"), std::string::npos) << answer.message;
+  }
 }
 
 TEST_F(BadInputTest, AWavThatClaimsFourGigabytesIsWhatItHolds) {

@@ -74,6 +74,21 @@ TEST(ProcessTest, SigtermLetsOpenWorkFinish) {
   EXPECT_EQ(worker.Wait(), 0);
 }
 
+TEST(ProcessTest, SighupDrainsAsSigtermDoes) {
+  WorkerProcess worker(Sim());
+  auto client = worker.Connect();
+  ASSERT_NE(client, nullptr);
+  auto stream = *client->Transcribe(LiveRequest());
+  ASSERT_TRUE(client->Ping().ok());
+  worker.Signal(SIGHUP);
+  ASSERT_TRUE(stream->PushAudio(OneSecond(), true).ok());
+  const auto answer = stream->Finish(absl::Now() + absl::Seconds(30));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->status, Status::kOk);
+  EXPECT_EQ(worker.Wait(), 0);
+  EXPECT_FALSE(std::filesystem::exists(worker.socket()));
+}
+
 TEST(ProcessTest, SigintCancelsOpenWork) {
   WorkerProcess worker(Sim({"step_us=5000"}));
   auto client = worker.Connect();
@@ -142,6 +157,33 @@ TEST(ProcessTest, CommandLinesThatAreWrongSayHow) {
   EXPECT_EQ(exit_of({"--engine", "pocketsphinx", "--model", "/nonexistent"}).first, 3);
   EXPECT_EQ(exit_of(Sim({"no_such_option=1"})).first, 3);
   EXPECT_EQ(exit_of({"--engine", "sim", "--media-root", "/nonexistent"}).first, 1);
+  EXPECT_EQ(exit_of({"--engine", "sim", "--model-root", "/nonexistent"}).first, 1);
+}
+
+TEST(ProcessTest, WhyItCannotStartIsSaidOnceAndShort) {
+  WorkerProcess worker({"--engine", "pocketsphinx", "--model", "/usr/share/pocketsphinx"});
+  EXPECT_EQ(worker.Wait(), 3);
+  const std::string log = worker.Log();
+  const size_t reason = log.find("holds no acoustic model");
+  ASSERT_NE(reason, std::string::npos) << log;
+  EXPECT_EQ(log.find("holds no acoustic model", reason + 1), std::string::npos) << log;
+  const size_t line = log.rfind('\n', reason) + 1;
+  EXPECT_LT(log.find('\n', reason) - line, 250u) << log;
+  EXPECT_NE(log.find("Z error engine.not_loaded"), std::string::npos) << log;
+}
+
+TEST(ProcessTest, WithoutALogTheReasonIsStillSaid) {
+  WorkerProcess worker({"--engine", "nosuch", "--log-level", "off"});
+  EXPECT_EQ(worker.Wait(), 3);
+  EXPECT_EQ(worker.Log().rfind("superfluid_worker: no engine named 'nosuch'", 0), 0u)
+      << worker.Log();
+}
+
+TEST(ProcessTest, ADeviceThatTheEngineDoesNotUseIsNoted) {
+  WorkerProcess worker({"--engine", "pocketsphinx", "--device", "7"});
+  ASSERT_NE(worker.Connect(), nullptr);
+  EXPECT_NE(worker.Log().find("Z warn engine.device_ignored device=7"), std::string::npos)
+      << worker.Log();
 }
 
 TEST(ProcessTest, ASecondWorkerOnTheSamePathIsRefusedAndAStaleSocketIsNot) {

@@ -2,7 +2,7 @@
 # clang-tidy over our sources, several at a time, each file again only when something it depends on has
 # changed. Needs common.sh.
 
-TIDY_CACHE="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/superfluid/tidy"
+TIDY_CACHE=
 TIDY_WORK=
 
 # The flags of the build that matter to a reader of the code. Fixed, so that no build is needed first.
@@ -12,6 +12,8 @@ TIDY_FLAGS=(-std=c++20 -I. -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL
 # prepare_tidy WORK: the generated Protobuf header goes to a folder of its own.
 prepare_tidy() {
   TIDY_WORK=$1
+  find_home
+  TIDY_CACHE="$(cache_folder)/tidy"
   mkdir -p "$TIDY_WORK/generated" "$TIDY_WORK/findings" "$TIDY_CACHE"
   (cd "$ROOT" && protoc --cpp_out="$TIDY_WORK/generated" protocol/linkw.proto)
   TIDY_FLAGS+=(-isystem "$TIDY_WORK/generated")

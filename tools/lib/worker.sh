@@ -11,8 +11,9 @@ CLIENT_PID=
 
 # Outside run_client a signal ends the script; its EXIT trap cleans up.
 exit_on_signals() {
+  trap 'exit 129' HUP
   trap 'exit 130' INT
-  trap 'exit 143' TERM HUP
+  trap 'exit 143' TERM
 }
 
 # start_worker LOG COMMAND...: in the background.
@@ -36,14 +37,15 @@ wait_until_ready() {
   done
 }
 
-# run_client COMMAND...: runs it in the foreground, so to speak: INT, TERM and HUP go on to it, and its
-# exit status is the result.
+# run_client COMMAND...: runs it in the foreground, so to speak: INT and TERM go on to it, HUP as TERM,
+# and its exit status is the result (129 if it was HUP).
 run_client() {
-  local status signalled
+  local status signalled hung_up=0
   setsid setpriv --pdeathsig TERM env --default-signal=INT,TERM,HUP "$@" </dev/null &
   CLIENT_PID=$!
   trap 'signalled=1; kill -INT "$CLIENT_PID" 2>/dev/null || true' INT
-  trap 'signalled=1; kill -TERM "$CLIENT_PID" 2>/dev/null || true' TERM HUP
+  trap 'signalled=1; kill -TERM "$CLIENT_PID" 2>/dev/null || true' TERM
+  trap 'signalled=1; hung_up=1; kill -TERM "$CLIENT_PID" 2>/dev/null || true' HUP
   while :; do
     signalled=0
     status=0
@@ -53,6 +55,7 @@ run_client() {
   done
   exit_on_signals
   CLIENT_PID=
+  ((!hung_up)) || status=129
   return "$status"
 }
 

@@ -15,6 +15,15 @@
 #include "absl/strings/str_cat.h"
 
 namespace superfluid {
+namespace {
+
+// A blocked signal comes even if it is ignored, so this must be asked.
+bool IsIgnored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
 
 SignalWaiter::SignalWaiter(OwnedFd signals, OwnedFd wake)
     : signals_(std::move(signals)), wake_(std::move(wake)) {}
@@ -26,6 +35,7 @@ absl::StatusOr<SignalWaiter> SignalWaiter::Create() {
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  if (!IsIgnored(SIGHUP)) sigaddset(&set, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   OwnedFd signals(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   OwnedFd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

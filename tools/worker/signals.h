@@ -8,7 +8,8 @@
 
 namespace superfluid {
 
-// SIGTERM and SIGINT as events of the main thread, together with a wake-up by other threads.
+// SIGTERM, SIGINT and SIGHUP (unless that is ignored, as nohup wants it) as events of the main
+// thread, together with a wake-up by other threads.
 //
 // Create it before any other thread exists: it blocks the signals for the whole process. SIGPIPE
 // and SIGXFSZ are ignored from then on. Threads: Wait from one thread; Wake from any.

@@ -1,13 +1,14 @@
 #include "tools/worker/worker_options.h"
 
 #include <cstdint>
-#include <map>
+#include <limits>
 #include <sstream>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "protocol/version.h"
 #include "tools/version.h"
+#include "tools/worker/option_checks.h"
 
 namespace superfluid {
 namespace {
@@ -25,11 +26,13 @@ Examples:
 
 Signals:
   SIGTERM   drain: refuse new work, finish what is open for --drain-ms, then exit with 0
-  SIGINT    cancel what is open and exit with 0; a second signal does not wait for it
+  SIGHUP    the same, unless it was ignored at the start (nohup)
+  SIGINT    cancel what is open and exit with 0
+  A second signal cancels without waiting for it; a third ends the process at once.
 
 Exit codes:
   0   ended as told (a signal, the link of inherited sockets, --on-disconnect exit)
-  1   could not start: socket, descriptor or media root
+  1   could not start: socket, descriptor, media root or model root
   2   the command line is wrong
   3   the engine or its model could not be loaded
   70  the engine or a part of the worker failed
@@ -41,8 +44,13 @@ Environment:
 
 Logs go to standard error, one line an event: time, level, then event.name key=value ...)";
 
+constexpr int64_t kMostDescriptors = 1 << 20;
+constexpr int64_t kDayMs = 86'400'000;
+constexpr char kMilliseconds[] = "of milliseconds";
+
 // The values as CLI11 fills them in.
 struct Raw {
+  std::string on_disconnect = "keep-cache";
   std::vector<std::string> engine_options;
   int64_t drain_ms = 30'000;
   int64_t step_ms = 10;
@@ -58,58 +66,67 @@ void AddEngineOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
   app.add_option("--model", options.engine_config.model_path,
                  "Model file or folder; default: the engine's own");
   app.add_option("--engine-option", raw.engine_options, "Option k=v for the engine (repeatable)");
-  app.add_option("--device", options.engine_config.device, "Accelerator index")
+  app.add_option("--device", options.engine_config.device,
+                 "Accelerator index; an engine that runs on the CPU has none")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1023));
+      ->check(WholeNumber(0, 1023));
   app.add_option("--threads", options.engine_config.threads,
                  "Compute threads of the engine; 0: the engine's choice, at most the cores allowed")
       ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+      ->check(WholeNumber(0, 4096));
 }
 
-void AddLinkOptions(CLI::App& app, WorkerOptions& options) {
+void AddLinkOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
   auto* listen = app.add_option("--listen", options.listen_path, "Path of the socket to create");
   auto* frames = app.add_option("--frames-fd", options.frames_fd, "Inherited frames socket")
-                     ->check(CLI::NonNegativeNumber)
+                     ->check(WholeNumber(0, kMostDescriptors))
                      ->excludes(listen);
   app.add_option("--fds-fd", options.fds_fd, "Inherited descriptor socket")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kMostDescriptors))
       ->needs(frames)
       ->excludes(listen);
   app.add_option("--allow-uid", options.allowed_uids,
-                 "User allowed to connect besides the worker's own (repeatable)");
+                 "Number of a user allowed to connect besides the worker's own (repeatable)")
+      ->check(WholeNumber(0, std::numeric_limits<uid_t>::max() - 1, "of a user"));
   app.add_option("--media-root", options.media_root,
-                 "Folder that audio files named by a daemon must lie in")
-      ->capture_default_str();
-  const std::map<std::string, OnDisconnect> choices = {{"keep-cache", OnDisconnect::kKeepCache},
-                                                       {"reset", OnDisconnect::kReset},
-                                                       {"exit", OnDisconnect::kExit}};
-  app.add_option("--on-disconnect", options.on_disconnect,
+                 "Folder that recordings and images named by a daemon must lie in")
+      ->capture_default_str()
+      ->check(AbsolutePath());
+  app.add_option("--model-root", options.model_root,
+                 "Folder that adapters and strategy artifacts named by a daemon must lie in")
+      ->capture_default_str()
+      ->check(AbsolutePath());
+  app.add_option("--on-disconnect", raw.on_disconnect,
                  "When the driver's link ends: keep-cache (stay warm), reset (drop caches), exit")
-      ->transform(CLI::CheckedTransformer(choices))
-      ->option_text("keep-cache|reset|exit [keep-cache]");
+      ->capture_default_str()
+      ->check(OneOf({"keep-cache", "reset", "exit"}));
   app.add_option("--max-transcriptions", options.max_transcriptions,
                  "Transcriptions open on a link, waiting ones included; more are answered BUSY")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
+      ->check(WholeNumber(1, 65536));
 }
 
 void AddProcessOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
-  app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
+  app.add_option("--log-level", options.log_level, "Least level of what is logged")
       ->capture_default_str()
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+      ->check(OneOf({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_option("--drain-ms", raw.drain_ms, "How long SIGTERM lets open work finish")
       ->capture_default_str()
-      ->check(CLI::Range(0, 86'400'000));
+      ->check(WholeNumber(0, kDayMs, kMilliseconds));
   app.add_option("--step-ms", raw.step_ms, "Target length of one engine micro-step")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->check(WholeNumber(1, 1000, kMilliseconds));
   app.add_option("--engine-stall-ms", raw.stall_ms, "A longer step is reported as a stall")
       ->capture_default_str()
-      ->check(CLI::Range(1, 86'400'000));
+      ->check(WholeNumber(1, kDayMs, kMilliseconds));
   app.add_option("--engine-kill-ms", raw.kill_ms, "A longer step ends the process, with a report")
       ->capture_default_str()
-      ->check(CLI::Range(1, 86'400'000));
+      ->check(WholeNumber(1, kDayMs, kMilliseconds));
+}
+
+OnDisconnect ParseOnDisconnect(const std::string& text) {
+  if (text == "reset") return OnDisconnect::kReset;
+  return text == "exit" ? OnDisconnect::kExit : OnDisconnect::kKeepCache;
 }
 
 // Errors: the text, for the user.
@@ -127,9 +144,7 @@ std::optional<std::string> Finish(const Raw& raw, WorkerOptions& options) {
   if (options.frames_fd >= 0 && options.frames_fd == options.fds_fd) {
     return "--frames-fd and --fds-fd must be two descriptors";
   }
-  if (options.media_root.empty() || options.media_root.front() != '/') {
-    return "--media-root must be an absolute path";
-  }
+  options.on_disconnect = ParseOnDisconnect(raw.on_disconnect);
   options.drain_patience = absl::Milliseconds(raw.drain_ms);
   options.step_budget = absl::Milliseconds(raw.step_ms);
   options.engine_stall = absl::Milliseconds(raw.stall_ms);
@@ -152,7 +167,7 @@ std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* 
   app.set_version_flag("--version", WorkerVersion());
   app.footer(kFooter);
   AddEngineOptions(app, options, raw);
-  AddLinkOptions(app, options);
+  AddLinkOptions(app, options, raw);
   AddProcessOptions(app, options, raw);
   try {
     app.parse(argc, argv);

@@ -25,7 +25,8 @@ struct WorkerOptions {
   int frames_fd = -1;
   int fds_fd = -1;
   std::vector<uid_t> allowed_uids;  // besides the worker's own
-  std::string media_root = "/";
+  std::string media_root = "/";     // bounds the recordings and images that a daemon names
+  std::string model_root = "/";     // the same for adapters and strategy artifacts
   std::string log_level = "info";
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
   absl::Duration drain_patience = absl::Seconds(30);

@@ -8,15 +8,19 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "actors/caf_compat.h"
 #include "actors/connection_sorter.h"
@@ -47,18 +51,33 @@ constexpr int kTeardownSeconds = 5;
 // The pool serves transcribers (which open files) and state ops (which map memory).
 constexpr size_t kPoolThreads = 2;
 
+// Says once why the worker cannot start: in the log, or plainly if there is none.
 int Fail(int code, const char* what, const absl::Status& status) {
-  spdlog::critical("{} error=\"{}\"", what, Printable(status.message()));
-  std::fprintf(stderr, "superfluid_worker: %s\n", std::string(status.message()).c_str());
+  if (spdlog::should_log(spdlog::level::err)) {
+    spdlog::error("{} error=\"{}\"", what, Printable(status.message()));
+  } else {
+    std::fprintf(stderr, "superfluid_worker: %s\n", std::string(status.message()).c_str());
+  }
   return code;
 }
 
-absl::Status CheckMediaRoot(const std::string& root) {
+absl::Status CheckRoot(const char* option, const std::string& root) {
   struct stat info {};
   if (stat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat("--media-root ", root, " is not a folder"));
+    return absl::InvalidArgumentError(absl::StrCat(option, " ", root, " is not a folder"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckRoots(const WorkerOptions& options) {
+  absl::Status media = CheckRoot("--media-root", options.media_root);
+  return media.ok() ? CheckRoot("--model-root", options.model_root) : media;
+}
+
+// Where the worker's own engines are is long and helps nobody who named one.
+absl::Status Shortened(const absl::Status& status, const std::string& library) {
+  const std::string name = std::filesystem::path(library).filename().string();
+  return absl::Status(status.code(), absl::StrReplaceAll(status.message(), {{library, name}}));
 }
 
 // What the worker listens with or was given; exactly one of the two.
@@ -81,7 +100,7 @@ absl::StatusOr<Sockets> OpenSockets(const WorkerOptions& options) {
     return absl::InvalidArgumentError(
         absl::StrCat("--frames-fd ", options.frames_fd, ": ", stream.status().message()));
   }
-  FramesConnected inherited{.stream = *std::move(stream)};
+  FramesConnected inherited{.stream = *std::move(stream), .descriptors = {}, .inherited = true};
   if (options.fds_fd >= 0) {
     absl::StatusOr<std::unique_ptr<FdChannel>> channel =
         MakeSocketFdChannel(OwnedFd(options.fds_fd));
@@ -105,9 +124,15 @@ absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
   for (std::string& dir : DefaultEngineDirs()) dirs.push_back(std::move(dir));
   absl::StatusOr<std::string> library = ResolveEngine(options.engine, dirs);
   if (!library.ok()) return library.status();
+  const std::string& model = options.engine_config.model_path;
+  std::error_code error;
+  if (!model.empty() && !std::filesystem::exists(model, error)) {
+    return absl::NotFoundError(
+        absl::StrCat("--model ", model, ": there is no such file or folder"));
+  }
   absl::StatusOr<linkw::Hash> hash =
-      EngineBundleHash(*library, options.engine_config.model_path, options.engine_config.options);
-  if (!hash.ok()) return hash.status();
+      EngineBundleHash(*library, model, options.engine_config.options);
+  if (!hash.ok()) return Shortened(hash.status(), *library);
   return EnginePlace{.library = *std::move(library), .bundle_hash = *hash};
 }
 
@@ -136,16 +161,29 @@ void LogOfEngine(EngineLogLevel level, absl::string_view line) {
   spdlog::log(ToSpdlog(level), "engine.says text=\"{}\"", Printable(line));
 }
 
+// An engine on the CPU takes any --device without a word; then the log has one.
+void NoteUnusedDevice(const Engine& engine, int device) {
+  if (device == 0) return;
+  const nlohmann::json capabilities =
+      nlohmann::json::parse(engine.CapabilitiesJson(), nullptr, /*allow_exceptions=*/false);
+  if (capabilities.is_object() && capabilities.value("device", nlohmann::json()) == "cpu") {
+    spdlog::warn("engine.device_ignored device={} reason=\"this engine runs on the CPU\"", device);
+  }
+}
+
 WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
                         SignalWaiter& signals, Outcome& outcome) {
   WorkerConfig config;
   config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
     NoteEngineThread();
     engine_config.log = LogOfEngine;
-    return LoadEngine(library, engine_config);
+    absl::StatusOr<std::unique_ptr<Engine>> loaded = LoadEngine(library, engine_config);
+    if (loaded.ok()) NoteUnusedDevice(**loaded, engine_config.device);
+    return loaded;
   };
   config.engine_bundle_hash = engine.bundle_hash;
   config.media_root = options.media_root;
+  config.model_root = options.model_root;
   config.limits.max_transcriptions = options.max_transcriptions;
   // Inherited sockets are the only ones there will ever be.
   config.on_disconnect = options.listen_path.empty() ? OnDisconnect::kExit : options.on_disconnect;
@@ -199,7 +237,7 @@ void WaitForEnd(SignalWaiter& signals, const Supervisor& supervisor, const Outco
     if (!signal) continue;
     ++count;
     if (count > 2) std::_Exit(128 + *signal);
-    const bool gentle = *signal == SIGTERM && count == 1;
+    const bool gentle = *signal != SIGINT && count == 1;
     spdlog::info("signal.received signal={} action={}", *signal, gentle ? "drain" : "cancel");
     compat::SendFromOutside(
         supervisor,
@@ -222,8 +260,8 @@ void LeaveSoon(int code) {
 int RunWorker(const WorkerOptions& options) {
   absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
   if (!signals.ok()) return Fail(kExitCannotStart, "worker.cannot_start", signals.status());
-  if (absl::Status root = CheckMediaRoot(options.media_root); !root.ok()) {
-    return Fail(kExitCannotStart, "worker.cannot_start", root);
+  if (absl::Status roots = CheckRoots(options); !roots.ok()) {
+    return Fail(kExitCannotStart, "worker.cannot_start", roots);
   }
   absl::StatusOr<Sockets> sockets = OpenSockets(options);
   if (!sockets.ok()) return Fail(kExitCannotStart, "worker.cannot_start", sockets.status());
@@ -239,7 +277,8 @@ int RunWorker(const WorkerOptions& options) {
                                         MakeConfig(options, *engine, *signals, outcome), progress);
   spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
   if (absl::Status started = StartAndWait(system, supervisor); !started.ok()) {
-    const int code = Fail(kExitEngineNotLoaded, "engine.not_loaded", started);
+    const int code =
+        Fail(kExitEngineNotLoaded, "engine.not_loaded", Shortened(started, engine->library));
     caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
     LeaveSoon(code);
     return code;

@@ -122,6 +122,20 @@ TEST_F(BundleHashTest, RefusesTooManyLevels) {
   EXPECT_EQ(ErrorOf(folder_.Path("deep")), absl::StatusCode::kInvalidArgument);
 }
 
+// Somebody named a folder that is no model at all, such as /usr.
+TEST_F(BundleHashTest, RefusesTooManyEntries) {
+  std::filesystem::create_directories(folder_.Path("usr"));
+  for (int i = 0; i <= 10'000; ++i) {
+    std::filesystem::create_directory(folder_.Path("usr/" + std::to_string(i)));
+  }
+  const absl::Status status =
+      EngineBundleHash(folder_.Write("lib.so", "library"), folder_.Path("usr"), {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(std::string(status.message()).find("is no model: it holds more than 10000"),
+            std::string::npos)
+      << status;
+}
+
 TEST_F(BundleHashTest, RefusesWhatIsNoFile) {
   folder_.Write("model/a", "1");
   ASSERT_EQ(mkfifo(folder_.Path("model/fifo").c_str(), 0600), 0);

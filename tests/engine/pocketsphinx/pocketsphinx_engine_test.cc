@@ -155,6 +155,12 @@ TEST_F(PocketsphinxEngineTest, TranslatingEnglishIntoEnglishIsNoWork) {
   EXPECT_TRUE(StartStatus({.translate = true}).ok());
 }
 
+TEST_F(PocketsphinxEngineTest, RefusesAPrompt) {
+  const absl::Status status = StartStatus({.prompt = "about playing cards"});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("takes no prompt"));
+}
+
 TEST_F(PocketsphinxEngineTest, RefusesNoAudio) {
   EXPECT_EQ(engine().StartTranscription({}, nullptr).status().code(),
             absl::StatusCode::kInvalidArgument);
@@ -177,7 +183,12 @@ TEST_F(PocketsphinxEngineTest, DescribesItself) {
   const nlohmann::json json = nlohmann::json::parse(engine().CapabilitiesJson());
   EXPECT_EQ(json["engine"], "pocketsphinx");
   EXPECT_EQ(json["model"], "en-us");
-  EXPECT_EQ(json["transcribe"]["languages"][0], "en");
+  EXPECT_EQ(json["calls"], nlohmann::json::array({"transcribe"}));
+  const nlohmann::json& transcribe = json["transcribe"];
+  EXPECT_EQ(transcribe["languages"], nlohmann::json::array({"en"}));
+  EXPECT_EQ(transcribe["translate"], true);
+  EXPECT_EQ(transcribe["translate_from"], nlohmann::json::array({"en"})) << "which is no work";
+  EXPECT_EQ(transcribe["prompt"], false);
 }
 
 TEST_F(PocketsphinxEngineTest, CountsItsMemory) {
@@ -207,6 +218,17 @@ TEST(MakePocketsphinxEngineTest, RefusesUnknownOptions) {
   const absl::Status status = MakePocketsphinxEngine({.options = {{"colour", "red"}}}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("it has language, pool, warm"));
+}
+
+TEST(MakePocketsphinxEngineTest, AModelOfAnotherLanguageDoesNotTranslate) {
+  absl::StatusOr<std::unique_ptr<Engine>> engine =
+      MakePocketsphinxEngine({.options = {{"language", "de-DE"}}});
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  const nlohmann::json json = nlohmann::json::parse((*engine)->CapabilitiesJson());
+  EXPECT_EQ(json["transcribe"]["translate"], false);
+  EXPECT_EQ(json["transcribe"]["translate_from"], nlohmann::json::array());
+  EXPECT_EQ((*engine)->StartTranscription({.translate = true}, Samples(Silence(1))).status().code(),
+            absl::StatusCode::kUnimplemented);
 }
 
 TEST(MakePocketsphinxEngineTest, RefusesAMissingModel) {

@@ -1,0 +1,148 @@
+#include "tools/worker/worker_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace superfluid {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::variant<WorkerOptions, ParseExit> Parse(std::vector<std::string> arguments,
+                                             bool with_socket = true) {
+  if (with_socket) arguments.insert(arguments.end(), {"--listen", "/tmp/x.sock"});
+  std::vector<const char*> argv = {"superfluid_worker"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return ParseWorkerOptions(static_cast<int>(argv.size()), argv.data());
+}
+
+WorkerOptions Good(std::vector<std::string> arguments) {
+  auto parsed = Parse(std::move(arguments));
+  if (const auto* exit = std::get_if<ParseExit>(&parsed)) {
+    ADD_FAILURE() << exit->out << exit->err;
+    return {};
+  }
+  return std::get<WorkerOptions>(std::move(parsed));
+}
+
+// What a wrong command line prints; it exits with 2.
+std::string Wrong(std::vector<std::string> arguments, bool with_socket = true) {
+  const auto parsed = Parse(std::move(arguments), with_socket);
+  const auto* exit = std::get_if<ParseExit>(&parsed);
+  if (exit == nullptr) return "it was accepted";
+  EXPECT_EQ(exit->code, 2);
+  EXPECT_EQ(exit->out, "");
+  EXPECT_THAT(exit->err, HasSubstr("Run with --help for more information.\n"));
+  return exit->err.substr(0, exit->err.find('\n'));
+}
+
+TEST(WorkerOptionsTest, Defaults) {
+  const WorkerOptions options = Good({});
+  EXPECT_EQ(options.engine, "pocketsphinx");
+  EXPECT_EQ(options.listen_path, "/tmp/x.sock");
+  EXPECT_EQ(options.media_root, "/");
+  EXPECT_EQ(options.model_root, "/");
+  EXPECT_EQ(options.on_disconnect, OnDisconnect::kKeepCache);
+  EXPECT_EQ(options.drain_patience, absl::Seconds(30));
+  EXPECT_EQ(options.log_level, "info");
+}
+
+TEST(WorkerOptionsTest, TakesWhatIsGiven) {
+  const WorkerOptions options = Good({"--engine",
+                                      "sim",
+                                      "--engine-option",
+                                      "step_us=5",
+                                      "--engine-option",
+                                      "script=a=b",
+                                      "--model",
+                                      "/m",
+                                      "--device",
+                                      "3",
+                                      "--media-root",
+                                      "/srv/audio",
+                                      "--model-root",
+                                      "/srv/models",
+                                      "--drain-ms",
+                                      "0",
+                                      "--allow-uid",
+                                      "12",
+                                      "--allow-uid",
+                                      "4294967294",
+                                      "--max-transcriptions",
+                                      "7",
+                                      "--log-level",
+                                      "warn"});
+  EXPECT_THAT(options.engine_config.options,
+              ElementsAre(Pair("step_us", "5"), Pair("script", "a=b")));
+  EXPECT_EQ(options.engine_config.model_path, "/m");
+  EXPECT_EQ(options.engine_config.device, 3);
+  EXPECT_EQ(options.media_root, "/srv/audio");
+  EXPECT_EQ(options.model_root, "/srv/models");
+  EXPECT_EQ(options.drain_patience, absl::ZeroDuration());
+  EXPECT_THAT(options.allowed_uids, ElementsAre(12u, 4294967294u));
+  EXPECT_EQ(options.max_transcriptions, 7u);
+  EXPECT_EQ(options.log_level, "warn");
+}
+
+TEST(WorkerOptionsTest, OnDisconnect) {
+  EXPECT_EQ(Good({"--on-disconnect", "keep-cache"}).on_disconnect, OnDisconnect::kKeepCache);
+  EXPECT_EQ(Good({"--on-disconnect", "reset"}).on_disconnect, OnDisconnect::kReset);
+  EXPECT_EQ(Good({"--on-disconnect", "exit"}).on_disconnect, OnDisconnect::kExit);
+  EXPECT_EQ(Wrong({"--on-disconnect", "never"}),
+            "--on-disconnect: 'never' is none of keep-cache, reset, exit");
+}
+
+TEST(WorkerOptionsTest, NumbersSayTheirUnitAndRange) {
+  EXPECT_EQ(Wrong({"--drain-ms", "abc"}),
+            "--drain-ms: 'abc' is not a number of milliseconds from 0 to 86400000");
+  EXPECT_EQ(Wrong({"--step-ms", "0"}),
+            "--step-ms: '0' is not a number of milliseconds from 1 to 1000");
+  EXPECT_EQ(Wrong({"--device", "99999999999999999999"}),
+            "--device: '99999999999999999999' is not a whole number from 0 to 1023");
+  EXPECT_EQ(Wrong({"--threads", "1.5"}), "--threads: '1.5' is not a whole number from 0 to 4096");
+  EXPECT_EQ(Wrong({"--allow-uid", "bob"}),
+            "--allow-uid: 'bob' is not a number of a user from 0 to 4294967294");
+  EXPECT_EQ(Wrong({"--frames-fd", "-3"}, false),
+            "--frames-fd: '-3' is not a whole number from 0 to 1048576");
+}
+
+TEST(WorkerOptionsTest, OtherMistakes) {
+  EXPECT_EQ(Wrong({"--log-level", "loud"}),
+            "--log-level: 'loud' is none of trace, debug, info, warn, error, off");
+  EXPECT_EQ(Wrong({"--media-root", "audio"}), "--media-root: 'audio' is not an absolute path");
+  EXPECT_EQ(Wrong({"--model-root", ""}), "--model-root: '' is not an absolute path");
+  EXPECT_EQ(Wrong({"--engine-option", "=x"}), "--engine-option '=x' is not of the form key=value");
+  EXPECT_THAT(Wrong({"--colour"}), HasSubstr("--colour"));
+  EXPECT_THAT(Wrong({}, false), HasSubstr("no socket given"));
+  EXPECT_EQ(Wrong({"--fds-fd", "4"}, false), "--fds-fd requires --frames-fd");
+  EXPECT_EQ(Wrong({"--frames-fd", "4"}), "--listen excludes --frames-fd");
+}
+
+TEST(WorkerOptionsTest, HelpShowsRangesDefaultsAndSignals) {
+  const auto parsed = Parse({"--help"}, false);
+  const auto* exit = std::get_if<ParseExit>(&parsed);
+  ASSERT_NE(exit, nullptr);
+  EXPECT_EQ(exit->code, 0);
+  for (const char* part : {"--model-root", "adapters and strategy artifacts", "SIGHUP",
+                           "keep-cache|reset|exit", "0 to 86400000"}) {
+    EXPECT_THAT(exit->out, HasSubstr(part));
+  }
+}
+
+TEST(WorkerOptionsTest, Version) {
+  const auto parsed = Parse({"--version"}, false);
+  const auto* exit = std::get_if<ParseExit>(&parsed);
+  ASSERT_NE(exit, nullptr);
+  EXPECT_EQ(exit->code, 0);
+  EXPECT_EQ(exit->out, WorkerVersion() + "\n");
+}
+
+}  // namespace
+}  // namespace superfluid
