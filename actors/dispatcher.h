@@ -126,10 +126,11 @@ class DispatcherState {
     Credit credit;
     size_t payload_bytes = 0;
 
+    static constexpr size_t kSmallBytes = size_t{64} << 10;
+
     // For what is kept until it is answered. The credit of small frames goes back at once, else
     // open requests would stop the reader, and with it their own cancels.
     Current Kept() const {
-      constexpr size_t kSmallBytes = size_t{64} << 10;
       return {.seq = seq,
               .type = type,
               .credit = payload_bytes > kSmallBytes ? credit : Credit(),
@@ -178,13 +179,13 @@ class DispatcherState {
   Outcome On(const Current& current, linkw::MatchRequest match);
   Outcome On(const Current& current, linkw::SeedAcquire acquire);
   Outcome On(const Current& current, linkw::SeedRelease release);
-  Outcome On(const Current& current, linkw::StateOpSubmit submit);
+  Outcome On(const Current& current, const linkw::StateOpSubmit& submit);
   Outcome On(const Current& current, const linkw::OpCancel& cancel);
   Outcome On(const Current& current, linkw::StrategyRegister strategy);
   bool MayGenerate(const Current& current, bool needs_rings);
   void CallEngine(const Current& current, linkw::DriverMessage message);
   void CallWithBuffer(const Current& current, linkw::BufId buffer,
-                      std::shared_ptr<const linkw::DriverMessage> message);
+                      const std::shared_ptr<const linkw::DriverMessage>& message);
   void SendCall(const Current& current, RunCall call);
   void FailCall(const Current& current, linkw::Status status, std::string text);
 

@@ -14,6 +14,8 @@ namespace {
 
 constexpr absl::Duration kArtifactPatience = absl::Minutes(10);
 constexpr absl::Duration kBufferPatience = absl::Seconds(30);
+// A deadline further away than any clock reaches is none.
+constexpr uint64_t kFarUs = uint64_t{1} << 50;
 
 SequenceHandle ToEngine(linkw::SequenceId id) { return SequenceHandle{static_cast<uint64_t>(id)}; }
 
@@ -58,8 +60,6 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Tick
   auto token = std::make_shared<CancelToken>();
   int64_t deadline_ns = 0;
   if (const uint64_t us = tick.plan.deadline_us; us != 0) {
-    // One that is further away than any clock reaches is none.
-    constexpr uint64_t kFarUs = uint64_t{1} << 50;
     if (us < kFarUs) {
       deadline_ns = now_ns + static_cast<int64_t>(us) * 1000;
       deadlines_.Add(current.seq, deadline_ns);
@@ -79,7 +79,8 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Tick
   return Outcome::kHandled;
 }
 
-DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::StateOpSubmit submit) {
+DispatcherState::Outcome DispatcherState::On(const Current& current,
+                                             const linkw::StateOpSubmit& submit) {
   if (!MayGenerate(current, false)) return Outcome::kHandled;
   const RequestKey key{context_.id, current.seq};
   auto token = std::make_shared<CancelToken>();
@@ -88,11 +89,9 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Stat
   // The engine first: what is sent after this op must not overtake it while its buffer is read.
   compat::Send(self_, context_.engine,
                ReserveOp{.key = key, .sequence = ToEngine(SequenceOf(submit.op))});
-  compat::Send(self_, state_ops_,
-               SubmitOp{.seq = current.seq,
-                        .handle = handle,
-                        .op = std::move(submit.op),
-                        .token = std::move(token)});
+  compat::Send(
+      self_, state_ops_,
+      SubmitOp{.seq = current.seq, .handle = handle, .op = submit.op, .token = std::move(token)});
   return Outcome::kHandled;
 }
 
@@ -152,7 +151,7 @@ void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage me
   open_.emplace(current.seq, OpenRequest{});
   const std::optional<linkw::BufId> buffer = BufferOfCall(message);
   auto shared = std::make_shared<const linkw::DriverMessage>(std::move(message));
-  if (buffer) return CallWithBuffer(current, *buffer, std::move(shared));
+  if (buffer) return CallWithBuffer(current, *buffer, shared);
   SendCall(current, {.key = {context_.id, current.seq},
                      .message = std::move(shared),
                      .segment = {},
@@ -160,7 +159,7 @@ void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage me
 }
 
 void DispatcherState::CallWithBuffer(const Current& current, linkw::BufId buffer,
-                                     std::shared_ptr<const linkw::DriverMessage> message) {
+                                     const std::shared_ptr<const linkw::DriverMessage>& message) {
   compat::Request(self_, state_ops_, kBufferPatience, LendBuffer{buffer})
       .then(
           [this, current = current.Kept(), message](const BufferBound& bound) {

@@ -18,6 +18,9 @@ namespace {
 // The Supervisor answers when the engine has cleaned up after the previous driver.
 constexpr absl::Duration kClaimPatience = absl::Minutes(1);
 
+// Longer than a process lives.
+constexpr absl::Duration kForEver = absl::Hours(24 * 365);
+
 bool WantsTelemetry(const linkw::Hello& hello) {
   return std::find(hello.features.begin(), hello.features.end(), "telemetry") !=
          hello.features.end();
@@ -177,8 +180,6 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 
 // The Supervisor drains the other links, and then, with DrainLink, this one.
 void DispatcherState::ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain) {
-  // Longer than a process lives is for ever.
-  constexpr absl::Duration kForEver = absl::Hours(24 * 365);
   shut_down_seq_ = current.seq;
   phase_ = LinkPhase::kDraining;
   if (drain.cancel_transcriptions) CancelTranscriptions(CancelReason::kDraining);

@@ -29,7 +29,7 @@ void Put(StateEnvelopeBytes& bytes, size_t at, const T& value) {
 
 template <class T>
 T Get(const StateEnvelopeBytes& bytes, size_t at) {
-  T value;
+  T value{};
   std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;
 }

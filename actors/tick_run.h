@@ -49,10 +49,10 @@ class TickRun : private TickHost {
   absl::Status CheckLane(const linkw::Lane& lane, absl::Span<const Token> input) const;
   absl::Status CheckHandles(const linkw::Lane& lane) const;
   absl::Status CheckTokens(absl::Span<const Token> tokens) const;
-  LaneWork MakeWork(size_t lane) const;
+  LaneWork MakeWork(size_t index) const;
   absl::Status RunLanes(const CancelToken& token);
   absl::Status CheckResult(const linkw::Lane& lane, const LaneResult& result);
-  linkw::LaneEvent MakeEvent(size_t lane);
+  linkw::LaneEvent MakeEvent(size_t index);
   linkw::LaneEvent WriteResult(const linkw::Lane& lane, const LaneResult& result);
 
   bool LaneStopped(size_t lane) override;

@@ -7,7 +7,7 @@ namespace superfluid {
 
 absl::Status HandleLedger::CheckNew(const std::string& call, uint64_t handle) const {
   if (handle == 0) return BrokenRule(call, "handed out 0 as a ", kind_);
-  if (live(handle) || gone_.count(handle) > 0) {
+  if (live(handle) || gone_.contains(handle)) {
     return BrokenRule(call, "handed out ", kind_, " ", handle, " a second time");
   }
   return absl::OkStatus();

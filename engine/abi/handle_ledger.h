@@ -29,7 +29,7 @@ class HandleLedger {
   absl::Status CheckNew(const std::string& call, uint64_t handle) const;
   // NotFound: not handed out, or gone.
   absl::Status CheckLive(uint64_t handle) const;
-  bool live(uint64_t handle) const { return live_.count(handle) > 0; }
+  bool live(uint64_t handle) const { return live_.contains(handle); }
 
   void Remove(uint64_t handle);
   void RemoveAll();

@@ -194,9 +194,10 @@ std::vector<const SimBlock*> SimCache::Blocks() const {
 
 uint64_t SimCache::EvictableBytes() const {
   absl::flat_hash_set<uint64_t> held;
-  for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {
+  // Children have greater numbers than their parents.
+  for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {  // NOLINT(modernize-loop-convert)
     const auto& [id, node] = *it;
-    const bool free = IsEvictable(node) && held.count(static_cast<uint64_t>(id)) == 0;
+    const bool free = IsEvictable(node) && !held.contains(static_cast<uint64_t>(id));
     if (!free) {
       held.insert(static_cast<uint64_t>(id));
       held.insert(static_cast<uint64_t>(node.key.parent));
@@ -269,13 +270,14 @@ void SimCache::Forget(SimCacheNode node) {
   std::vector<SimCacheNode> gone;
   std::set<SimCacheNode> below = {node};
   for (auto it = nodes_.find(node); it != nodes_.end(); ++it) {
-    if (it->first != node && below.count(it->second.key.parent) == 0) continue;
+    if (it->first != node && !below.contains(it->second.key.parent)) continue;
     below.insert(it->first);
     gone.push_back(it->first);
   }
   for (const SimCacheNode at : gone) ForgetOne(at);
-  for (auto it = gone.rbegin(); it != gone.rend(); ++it) {
-    if (nodes_.count(*it) == 1) RemoveIfUnheld(*it);
+  std::reverse(gone.begin(), gone.end());
+  for (const SimCacheNode at : gone) {
+    if (nodes_.contains(at)) RemoveIfUnheld(at);
   }
 }
 
@@ -315,12 +317,13 @@ uint64_t SimCache::Evict(uint64_t target, const EvictPolicy& policy) {
 }
 
 bool SimCache::EvictOne() {
-  for (const auto& [age, id] : leaves_) {
-    if (!IsEvictable(nodes_.at(id))) continue;
-    Remove(id);
-    return true;
-  }
-  return false;
+  const auto oldest = std::find_if(leaves_.begin(), leaves_.end(), [this](const auto& leaf) {
+    return IsEvictable(nodes_.at(leaf.second));
+  });
+  if (oldest == leaves_.end()) return false;
+  const SimCacheNode id = oldest->second;
+  Remove(id);
+  return true;
 }
 
 void SimCache::Clear() {

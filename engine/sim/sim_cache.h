@@ -78,7 +78,8 @@ class SimCache {
     uint64_t adapter = 0;
     std::array<Token, kSimBlockTokens> tokens{};
     std::array<uint64_t, kSimBlockTokens> media{};
-    friend auto operator<=>(const Key&, const Key&) = default;
+    friend auto operator<=>(const Key&,
+                            const Key&) = default;  // NOLINT(modernize-use-nullptr)
   };
   struct Node {
     Key key;

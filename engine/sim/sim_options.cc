@@ -65,10 +65,11 @@ absl::Status SetScript(Number number, SimOptions& options) {
   return absl::OkStatus();
 }
 
+constexpr std::array<absl::string_view, 6> kKinds = {"too_many_tokens", "bad_token",
+                                                     "zero_handle",     "wrong_sequence",
+                                                     "too_many_logits", "lane_count"};
+
 absl::Status SetWrongResult(Number number, SimOptions& options) {
-  constexpr std::array<absl::string_view, 6> kKinds = {"too_many_tokens", "bad_token",
-                                                       "zero_handle",     "wrong_sequence",
-                                                       "too_many_logits", "lane_count"};
   if (std::find(kKinds.begin(), kKinds.end(), number.value) == kKinds.end()) {
     return absl::InvalidArgumentError(
         absl::StrCat("sim option 'wrong_result' is one of: ", absl::StrJoin(kKinds, ", ")));

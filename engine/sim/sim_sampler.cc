@@ -19,7 +19,8 @@ bool MoreLikely(const TokenLogit& left, const TokenLogit& right) {
 void AddBias(absl::Span<float> logits, const SimBias& bias) {
   for (const auto& [token, value] : bias) {
     if (token >= logits.size()) continue;
-    logits[token] = value == kNever ? kNever : std::clamp(logits[token] + value, -kFar, kFar);
+    logits[token] =
+        value == kNever ? kNever : std::clamp<float>(logits[token] + value, -kFar, kFar);
   }
 }
 

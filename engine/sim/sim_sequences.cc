@@ -63,7 +63,7 @@ void SimSequences::SetLane(LaneTag tag, SequenceHandle sequence) {
 
 absl::StatusOr<SequenceHandle> SimSequences::LaneSequence(LaneTag tag) const {
   const auto found = lanes_.find(tag);
-  if (found == lanes_.end() || sequences_.count(found->second.sequence) == 0) {
+  if (found == lanes_.end() || !sequences_.contains(found->second.sequence)) {
     return absl::NotFoundError(absl::StrCat("lane ", static_cast<uint64_t>(tag),
                                             " has worked on no sequence that exists"));
   }

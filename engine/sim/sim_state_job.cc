@@ -65,7 +65,7 @@ class SimStateJob : public StateJob {
 };
 
 absl::StatusOr<SimSequence*> SimStateJob::Sequence() const {
-  const absl::StatusOr<SimSequence*> found = world_.sequences.Find(handle_);
+  absl::StatusOr<SimSequence*> found = world_.sequences.Find(handle_);
   if (!found.ok() || (*found)->version(space_) != version_) {
     return absl::FailedPreconditionError("the sequence has changed under the state job");
   }
