@@ -230,10 +230,10 @@ void DispatcherState::ReportEnd() {
                            .cancelled = drained_.cancelled});
     self_->quit();
   };
-  compat::Request(
-      self_, context_.engine, context_.limits.engine_patience,
-      ReleaseLink{.link = context_.id,
-                  .reset_engine = context_.reset_engine_at_end && role_ == linkw::Role::kDriver})
+  // An observer's end must not wait for a busy engine: health checks come and go.
+  if (!drove_) return report();
+  compat::Request(self_, context_.engine, context_.limits.engine_patience,
+                  ReleaseLink{.link = context_.id, .reset_engine = context_.reset_engine_at_end})
       .then([report](const LinkReleased&) { report(); }, [report](const caf::error&) { report(); });
 }
 

@@ -213,6 +213,7 @@ class DispatcherState {
 
   LinkPhase phase_ = LinkPhase::kAwaitingHello;
   linkw::Role role_ = linkw::Role::kObserver;
+  bool drove_ = false;  // the role was granted: the engine may hold something of this link
   std::string client_name_;
 
   std::deque<HeldFrame> held_;

@@ -47,9 +47,14 @@ void DispatcherState::OnDescriptor(const DescriptorReceived& received) {
   HandleHeld();
 }
 
+// A timer that runs already fires earlier, and is set again for the rest.
 void DispatcherState::ArmDescriptorTimer() {
   if (std::exchange(descriptor_timer_armed_, true)) return;
-  compat::SendAfter(self_, Dispatcher(self_), context_.limits.descriptor_patience,
+  absl::Duration delay = context_.limits.descriptor_patience;
+  if (awaiting_since_ns_ != 0) {
+    delay -= absl::Nanoseconds(compat::NowNs(self_) - awaiting_since_ns_);
+  }
+  compat::SendAfter(self_, Dispatcher(self_), std::max(delay, absl::Milliseconds(1)),
                     DescriptorOverdue{});
 }
 
@@ -188,6 +193,8 @@ void DispatcherState::PassOn(const Current& current, const linkw::BufAlloc& allo
         fd.ok() ? channel_->Send(static_cast<uint64_t>(alloc.buf_id), fd->get()) : fd.status();
     if (!sent.ok()) {
       status = sent.status();
+    } else if (*sent == IoState::kClosed) {
+      status = absl::FailedPreconditionError("the link's descriptor socket is closed");
     } else if (*sent != IoState::kOk) {
       status = linkw::MakeStatus(linkw::Status::kBusy, "the descriptor socket takes no more");
     }

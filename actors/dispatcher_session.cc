@@ -56,6 +56,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
 
 void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
   phase_ = LinkPhase::kOpen;
+  drove_ = role_ == linkw::Role::kDriver;
   linkw::HelloAck ack = *context_.hello;
   ack.chosen_version = version;
   if (role_ == linkw::Role::kDriver) ack.link_token = context_.token;

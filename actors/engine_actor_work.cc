@@ -77,7 +77,8 @@ void EngineActorState::RunTick(RequestKey key) {
   if (tick.deadline_ns != 0 && begin_ns >= tick.deadline_ns) {
     tick.token->Cancel(CancelReason::kDeadline, begin_ns);
   }
-  TickRun run(*generation(), (*engine_)->info(), link, plan, emit);
+  const std::function<void()> on_progress = [this] { progress_->ContinueStep(Now()); };
+  TickRun run(*generation(), (*engine_)->info(), link, plan, emit, on_progress);
   linkw::TickResult result =
       tick.token->cancelled()
           ? linkw::TickResult{.status = linkw::FromAbsl(StoppedStatus(tick.token->reason())),

@@ -26,6 +26,13 @@ class EngineProgress {
                        std::memory_order_relaxed);
     step_started_ns_.store(0, std::memory_order_release);
   }
+  // The step in progress got on: what ages is the time without that. A tick may draw for seconds,
+  // and asks whether to go on between two draws; one that is stuck does not.
+  void ContinueStep(int64_t now_ns) noexcept {
+    busy_ns_.fetch_add(now_ns - step_started_ns_.load(std::memory_order_relaxed),
+                       std::memory_order_relaxed);
+    step_started_ns_.store(now_ns > 0 ? now_ns : 1, std::memory_order_release);
+  }
   void SetJobs(size_t waiting, size_t started) noexcept {
     waiting_.store(static_cast<uint32_t>(waiting), std::memory_order_relaxed);
     started_.store(static_cast<uint32_t>(started), std::memory_order_relaxed);
@@ -62,16 +69,16 @@ class EngineProgress {
 
   // Micro-steps begun since the worker started.
   uint64_t steps() const noexcept { return steps_begun_.load(std::memory_order_relaxed); }
-  // When the step in progress began; 0 between steps.
+  // When the step in progress began or last got on; 0 between steps.
   int64_t step_started_ns() const noexcept {
     return step_started_ns_.load(std::memory_order_acquire);
   }
-  // The age of the step in progress; 0 between steps.
+  // How long the step in progress has shown no sign of life; 0 between steps.
   int64_t StepAgeNs(int64_t now_ns) const noexcept {
     const int64_t started = step_started_ns();
     return started == 0 || now_ns < started ? 0 : now_ns - started;
   }
-  // Time spent inside finished steps.
+  // Time spent inside steps, up to their last sign of life.
   int64_t busy_ns() const noexcept { return busy_ns_.load(std::memory_order_relaxed); }
   uint32_t jobs_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   uint32_t jobs_started() const noexcept { return started_.load(std::memory_order_relaxed); }

@@ -64,8 +64,14 @@ uint32_t MostTokens(const linkw::Lane& lane) {
 }
 
 TickRun::TickRun(Generation& generation, const EngineInfo& info, EngineLink& link,
-                 const linkw::TickPlan& plan, const EmitSink& emit)
-    : generation_(generation), info_(info), link_(link), plan_(plan), emit_(emit) {}
+                 const linkw::TickPlan& plan, const EmitSink& emit,
+                 const std::function<void()>& on_progress)
+    : generation_(generation),
+      info_(info),
+      link_(link),
+      plan_(plan),
+      emit_(emit),
+      on_progress_(on_progress) {}
 
 linkw::TickResult TickRun::Run(const CancelToken& token) {
   absl::Status status = CheckPlan();
@@ -261,10 +267,12 @@ linkw::LaneEvent TickRun::WriteResult(const linkw::Lane& lane, const LaneResult&
 }
 
 bool TickRun::LaneStopped(size_t lane) {
+  on_progress_();
   return lane < lanes_.size() && link_.LaneStopped(plan_.lanes[lanes_[lane]].stop_slot);
 }
 
 void TickRun::Emit(size_t lane, absl::Span<const Token> tokens) {
+  on_progress_();
   if (lane >= lanes_.size() || (plan_.flags & linkw::kTickFlagPartialEmits) == 0) return;
   const linkw::Lane& of_plan = plan_.lanes[lanes_[lane]];
   Slot& slot = slots_[lanes_[lane]];

@@ -25,8 +25,10 @@ class TickRun : private TickHost {
  public:
   using EmitSink = std::function<void(linkw::TickEmit)>;
 
+  // `on_progress` is called whenever the engine shows that it gets on.
   TickRun(Generation& generation, const EngineInfo& info, EngineLink& link,
-          const linkw::TickPlan& plan, const EmitSink& emit);
+          const linkw::TickPlan& plan, const EmitSink& emit,
+          const std::function<void()>& on_progress);
   TickRun(const TickRun&) = delete;
   TickRun& operator=(const TickRun&) = delete;
   ~TickRun() override = default;
@@ -63,6 +65,7 @@ class TickRun : private TickHost {
   EngineLink& link_;
   const linkw::TickPlan& plan_;
   const EmitSink& emit_;
+  const std::function<void()>& on_progress_;
   std::vector<Slot> slots_;
   std::vector<size_t> lanes_;        // of the plan, that the engine runs
   std::vector<LaneResult> results_;  // of lanes_

@@ -94,6 +94,21 @@ TEST_F(MemoryTest, ACancelReachesARequestThatIsHeldBack) {
   EXPECT_TRUE(peer.empty());
 }
 
+TEST_F(MemoryTest, TheWaitForADescriptorIsNotProlongedByAnOlderTimer) {
+  Start();
+  Peer& peer = ConnectDriver();
+  SendSegmentFd(peer, 9, MakeSegment("x"));  // starts a timer
+  peer.Send(linkw::BufAttach{.buf_id = linkw::BufId(9), .len = 1});
+  Run();
+  Advance(absl::Milliseconds(100));
+  const uint64_t attach = peer.Send(linkw::BufAttach{.buf_id = linkw::BufId(4), .len = 100});
+  Run();
+  Advance(absl::Milliseconds(4950));
+  EXPECT_TRUE(peer.empty());
+  Advance(absl::Milliseconds(100));
+  EXPECT_EQ(peer.Expect<linkw::Error>(attach).status, Status::kFailedPrecondition);
+}
+
 TEST_F(MemoryTest, ADescriptorThatNeverComesIsAnErrorAndTheLinkGoesOn) {
   Start();
   Peer& peer = ConnectDriver();

@@ -48,7 +48,8 @@ class TickRunTest : public testing::Test {
   linkw::TickResult Run(std::vector<linkw::Lane> lanes, uint32_t flags = 0) {
     const linkw::TickPlan plan{.tick_id = 5, .flags = flags, .lanes = std::move(lanes)};
     const TickRun::EmitSink sink = [this](linkw::TickEmit emit) { emits_.push_back(emit); };
-    return TickRun(engine_.fake(), engine_.info(), link_, plan, sink).Run(token_);
+    const std::function<void()> progress = [this] { ++signs_of_life_; };
+    return TickRun(engine_.fake(), engine_.info(), link_, plan, sink, progress).Run(token_);
   }
 
   std::vector<uint32_t> Read(const linkw::TokenSpan& span) {
@@ -81,6 +82,7 @@ class TickRunTest : public testing::Test {
   RingsOfTest rings_;
   CancelToken token_;
   std::vector<linkw::TickEmit> emits_;
+  int signs_of_life_ = 0;
   uint32_t next_slot_ = 0;
 };
 
@@ -112,6 +114,7 @@ TEST_F(TickRunTest, EmitsOnlyIfAskedTo) {
   EXPECT_TRUE(emits_.empty());
   Run({Lane(2, 2)}, linkw::kTickFlagPartialEmits);  // the same new sequence twice is an error,
   ASSERT_EQ(emits_.size(), 1);                      // but was emitted before that was seen
+  EXPECT_EQ(signs_of_life_, 1);
   EXPECT_EQ(emits_[0].lane_tag, linkw::LaneTag{2});
   EXPECT_EQ(emits_[0].tokens, (std::vector<uint32_t>{1, 2}));
 }

@@ -1,5 +1,7 @@
 // Ticks through a whole worker, in virtual time.
 
+#include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <vector>
@@ -100,6 +102,27 @@ TEST_F(TickTest, AStopBitEndsItsLaneAndNoOther) {
   EXPECT_LT(result.events.lanes[0].out.count, 30u);
   EXPECT_EQ(result.events.lanes[1].finish_reason, FinishReason::kNotFinished);
   EXPECT_EQ(result.events.lanes[1].out.count, 100u);
+}
+
+// Each draw is a sign of life: what is long is not stuck.
+TEST_F(TickTest, ALongTickIsNoStall) {
+  engine_options = {{"token_us", "100000"}};
+  config.engine_stall = absl::Milliseconds(500);
+  config.engine_kill = absl::Seconds(1);
+  Peer& peer = StartDriver();
+  int64_t oldest_ns = 0;
+  clock_->inside_step = [&] {
+    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                         scheduler().clock().now().time_since_epoch())
+                         .count();
+    oldest_ns = std::max(oldest_ns, progress_->StepAgeNs(now));
+  };
+  const uint64_t tick = SendTick(peer, {Lane(1, {}, prompt_, 100)});
+  Run();
+  Advance(absl::Seconds(1));
+  EXPECT_EQ(peer.Expect<linkw::TickResult>(tick).status, Status::kOk);
+  EXPECT_LT(oldest_ns, 500'000'000) << "of ten seconds";
+  EXPECT_TRUE(stuck_.empty());
 }
 
 TEST_F(TickTest, TheHeartbeatNamesTheTick) {
