@@ -1,9 +1,15 @@
 #include "tools/ctl/audio_input.h"
 
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "protocol/status.h"
+#include "tools/ctl/audio_kind.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -11,6 +17,31 @@ namespace {
 constexpr linkw::BufId kAudioBuffer{1};  // a link of our own: any id is free
 
 std::string NameOf(const std::string& file) { return file == "-" ? "standard input" : file; }
+
+PcmKind KindOfLive(const TranscribeOptions& options) {
+  if (options.raw) return PcmKind::kRaw;
+  return options.file == "-" ? PcmKind::kWavOrRaw : PcmKind::kWav;
+}
+
+// What to do with a recording that cannot be sent as it is.
+absl::Status WithWayOut(const absl::Status& status, const std::string& file) {
+  if (!absl::IsUnimplemented(status)) return status;
+  const std::string_view way_out =
+      file == "-" ? "with --inline and without --live the worker decodes it itself"
+                  : "without --live the worker decodes it itself";
+  return absl::InvalidArgumentError(
+      absl::StrCat(std::string(status.message()), "; ", std::string(way_out)));
+}
+
+// Of a file that is said to be raw, and is not; a pipe cannot be looked at without being read.
+std::string RawWarning(int fd, const std::string& name) {
+  std::array<char, kAudioKindBytes> bytes = {};
+  const ssize_t got = pread(fd, bytes.data(), bytes.size(), 0);
+  if (got <= 0) return "";
+  const std::string kind = RecordingKind({bytes.data(), static_cast<size_t>(got)});
+  if (kind.empty()) return "";
+  return absl::StrCat(name, " looks like ", kind, ": --raw takes all of it for samples");
+}
 
 }  // namespace
 
@@ -23,17 +54,22 @@ absl::StatusOr<AudioInput> AudioInput::Open(const TranscribeOptions& options, in
   }
   absl::StatusOr<OwnedFd> fd = OpenInput(options.file, in_fd);
   if (!fd.ok()) return fd.status();
+  std::string warning = options.raw ? RawWarning(fd->get(), NameOf(options.file)) : "";
   if (route == AudioRoute::kLive) {
-    absl::StatusOr<PcmReader> reader =
-        PcmReader::Open(*std::move(fd), NameOf(options.file), RawFormat(options), options.raw);
-    if (!reader.ok()) return reader.status();
-    return AudioInput(*std::move(reader));
+    absl::StatusOr<PcmReader> reader = PcmReader::Open(*std::move(fd), NameOf(options.file),
+                                                       RawFormat(options), KindOfLive(options));
+    if (!reader.ok()) return WithWayOut(reader.status(), options.file);
+    AudioInput live(*std::move(reader));
+    live.warning_ = std::move(warning);
+    return live;
   }
   absl::StatusOr<SharedBytes> bytes = ReadIntoSharedMemory(fd->get(), NameOf(options.file));
   if (!bytes.ok()) return bytes.status();
   SharedAudio audio = {.bytes = *std::move(bytes), .format = linkw::EncodedFile{}};
   if (options.raw) audio.format = RawFormat(options);
-  return AudioInput(std::move(audio));
+  AudioInput shared(std::move(audio));
+  shared.warning_ = std::move(warning);
+  return shared;
 }
 
 absl::StatusOr<linkw::AudioSourceSpec> AudioInput::Offer(linkw::LinkClient& client) {

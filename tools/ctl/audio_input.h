@@ -22,6 +22,9 @@ class AudioInput {
   // of the local file, to be shown.
   static absl::StatusOr<AudioInput> Open(const TranscribeOptions& options, int in_fd);
 
+  // What is odd about it, for people; mostly empty.
+  const std::string& warning() const { return warning_; }
+
   // What to put into the request. Passes shared memory to the worker first. Errors: the link's.
   absl::StatusOr<linkw::AudioSourceSpec> Offer(linkw::LinkClient& client);
 
@@ -44,6 +47,7 @@ class AudioInput {
                                                      const SharedAudio& audio);
 
   Source source_;
+  std::string warning_;
   std::unique_ptr<linkw::ReplyStream> attach_replies_;
 };
 

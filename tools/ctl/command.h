@@ -16,7 +16,7 @@ namespace superfluid::ctl {
 struct GlobalOptions {
   std::string socket_path;
   absl::Duration timeout = absl::Seconds(10);
-  bool wait = false;  // for a worker to listen
+  bool wait = false;  // for a worker to listen, and for another driver to leave
 };
 
 // Where a command reads and writes. All must outlive it.

@@ -2,14 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 #include <string_view>
 
-#include "absl/strings/numbers.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "protocol/version.h"
 #include "tools/ctl/commands.h"
+#include "tools/ctl/time_option.h"
 #include "tools/version.h"
 
 namespace superfluid::ctl {
@@ -78,10 +78,13 @@ class CommandLine {
         ->envname("SUPERFLUID_SOCKET");
     app_.add_option("--timeout", timeout_,
                     "How long to wait for an answer: seconds, or with a unit such as 500ms")
+        ->type_name("TIME")
         ->check(CLI::Validator(CheckTimeout, ""))
         ->capture_default_str();
-    app_.add_flag("--wait", global_.wait,
-                  "Wait, up to the timeout, for a worker that does not listen yet");
+    app_.add_flag(
+        "--wait", global_.wait,
+        "Wait, up to the timeout, for a worker that does not listen yet, or until another "
+        "client has ended that drives it");
   }
 
   // `--help` and `--version` come this way too.
@@ -91,7 +94,46 @@ class CommandLine {
       app_.exit(error, text, text);
       return context.Print(text.str());
     }
-    return context.Fail(UsageFailure(error.what()));
+    return context.Fail(UsageFailure(absl::StrCat(WhatIsWrong(error), DashAdvice())));
+  }
+
+  // The parser's words, except where it only says that something is missing.
+  std::string WhatIsWrong(const CLI::ParseError& error) const {
+    if (!app_.get_subcommands().empty()) return error.what();
+    const std::vector<std::string> unknown = app_.remaining();
+    if (unknown.empty()) {
+      if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::RequiredError)) {
+        return error.what();
+      }
+      return absl::StrCat("a command is missing: ", CommandNames());
+    }
+    const char* kind = IsDashed(unknown.front()) ? "option" : "command";
+    return absl::StrCat("unknown ", kind, " '", unknown.front(), "'; the commands are ",
+                        CommandNames());
+  }
+
+  // For a file whose name begins with a dash.
+  std::string DashAdvice() const {
+    if (app_.get_subcommands().empty()) return "";
+    for (const std::string& unknown : app_.remaining(/*recurse=*/true)) {
+      if (IsDashed(unknown) && !absl::StartsWith(unknown, "--")) {
+        return absl::StrCat("; unknown option '", unknown, "' (a file of that name is ./", unknown,
+                            ")");
+      }
+    }
+    return "";
+  }
+
+  static bool IsDashed(const std::string& argument) {
+    return argument.size() > 1 && argument.front() == '-';
+  }
+
+  static std::string CommandNames() {
+    std::string names;
+    for (const Command& command : Commands()) {
+      absl::StrAppend(&names, names.empty() ? "" : ", ", command.name);
+    }
+    return names;
   }
 
   CLI::App app_;
@@ -103,16 +145,9 @@ class CommandLine {
 }  // namespace
 
 absl::StatusOr<absl::Duration> ParseTimeout(const std::string& text) {
-  absl::Duration timeout;
-  double seconds = 0;
-  if (absl::SimpleAtod(text, &seconds)) {
-    timeout = absl::Seconds(seconds);
-  } else if (!absl::ParseDuration(text, &timeout)) {
-    return absl::InvalidArgumentError(absl::StrCat("no time: ", text));
-  }
-  if (std::isnan(seconds) || timeout <= absl::ZeroDuration() ||
-      timeout == absl::InfiniteDuration()) {
-    return absl::InvalidArgumentError(absl::StrCat("not a positive, finite time: ", text));
+  absl::StatusOr<absl::Duration> timeout = ParseTime(text, absl::Seconds(1));
+  if (timeout.ok() && *timeout <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not above 0"));
   }
   return timeout;
 }

@@ -24,7 +24,7 @@ absl::Span<const Command> Commands() {
       Command{"ping", "Ask the worker how it is", DefinePing},
       Command{"mem", "Show the worker's memory counters", DefineMem},
       Command{"top", "Watch what the worker does", DefineTop},
-      Command{"drain", "Let the worker finish what it does and take no new work", DefineDrain},
+      Command{"drain", "Let the worker finish what it does, then end", DefineDrain},
   };
   return kCommands;
 }

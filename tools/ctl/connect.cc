@@ -7,11 +7,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tools/ctl/monotonic.h"
 #include "tools/version.h"
 
 namespace superfluid::ctl {
 namespace {
 
+constexpr absl::Duration kTryAgain = absl::Milliseconds(50);
 constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
 
 linkw::LinkClientOptions ClientOptions(const GlobalOptions& options, linkw::Role role) {
@@ -32,10 +35,18 @@ ConnectResult ConnectWith(const GlobalOptions& options, linkw::LinkClientOptions
     return UsageFailure(absl::StrCat("the path of a socket has at most ", kMaxSocketPath,
                                      " bytes: ", options.socket_path));
   }
-  absl::StatusOr<std::unique_ptr<linkw::LinkClient>> client =
-      linkw::LinkClient::Connect(options.socket_path, std::move(client_options));
-  if (!client.ok()) return ConnectFailure(client.status(), options.socket_path);
-  return *std::move(client);
+  const absl::Duration give_up = MonotonicNow() + options.timeout;
+  while (true) {
+    absl::StatusOr<std::unique_ptr<linkw::LinkClient>> client =
+        linkw::LinkClient::Connect(options.socket_path, client_options);
+    if (client.ok()) return *std::move(client);
+    client_options.connect_timeout = give_up - MonotonicNow() - kTryAgain;
+    const bool over = client_options.connect_timeout <= absl::ZeroDuration();
+    if (!options.wait || over || !IsAnotherDriver(client.status())) {
+      return ConnectFailure(client.status(), options.socket_path);
+    }
+    absl::SleepFor(kTryAgain);  // nobody tells us when the other one leaves
+  }
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace superfluid::ctl {
 using ConnectResult = std::variant<std::unique_ptr<linkw::LinkClient>, Failure>;
 
 // Connects to the worker that the global options name. An observer may look on while another client
-// drives the worker. Failure: kUsage if no worker is named, else see ConnectFailure.
+// drives the worker; a driver with GlobalOptions::wait waits until it leaves. Failure: kUsage if no
+// worker is named, else see ConnectFailure.
 ConnectResult Connect(const GlobalOptions& options, linkw::Role role);
 
 // An observer that also wants what the worker sends unasked: see LinkClientOptions.

@@ -8,8 +8,8 @@ enum class ExitCode : int {
   kOk = 0,
   kFailed = 1,          // the worker refused or failed the request, or a local file failed
   kUsage = 2,           // the command line is wrong
-  kNoLink = 3,          // no worker to connect to, or the link was lost
-  kDeadline = 4,        // the deadline or the timeout passed
+  kNoLink = 3,          // no worker to connect to or none that answers HELLO, or the link was lost
+  kDeadline = 4,        // the deadline or the timeout passed, once connected
   kCancelled = 5,       // --cancel-after took effect
   kInterrupted = 130,   // SIGINT
   kOutputClosed = 141,  // whoever read our output is gone; what a SIGPIPE would have given
@@ -23,8 +23,9 @@ inline constexpr char kExitCodesHelp[] =
     "  1    the worker refused or failed the request (its status is printed), or a local file\n"
     "       could not be read or written\n"
     "  2    the command line is wrong\n"
-    "  3    no worker to connect to, or the link to it was lost\n"
-    "  4    the deadline or the timeout passed\n"
+    "  3    no worker to connect to (also one that does not answer while connecting), or the link\n"
+    "       to it was lost\n"
+    "  4    once connected: the deadline passed, or no answer came within the timeout\n"
     "  5    cancelled by --cancel-after\n"
     "  130  interrupted (Ctrl-C), 143 terminated, 141 the reader of the output went away\n";
 

@@ -2,7 +2,9 @@
 
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "protocol/text.h"
 #include "tools/ctl/plain_text.h"
 
@@ -29,7 +31,7 @@ std::string RequestAdvice(linkw::Status status) {
     case linkw::Status::kUnsupported:
       return "'superfluidctl info' shows what this engine can do";
     case linkw::Status::kDraining:
-      return "the worker is shutting down and takes no new work";
+      return "the worker finishes what is open, takes no new work and ends: start another one";
     case linkw::Status::kEngineFailed:
     case linkw::Status::kEngineStalled:
       return "the worker has to be restarted; its log says more";
@@ -56,13 +58,6 @@ ExitCode RequestExitCode(linkw::Status status) {
   }
 }
 
-// BUSY as the answer to a driver's HELLO. (A plain Unavailable also counts as kBusy in FromAbsl,
-// but means that nobody listens.)
-bool IsAnotherDriver(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kResourceExhausted &&
-         linkw::FromAbsl(status) == linkw::Status::kBusy;
-}
-
 bool IsNobodyThere(const absl::Status& status) {
   return status.code() == absl::StatusCode::kNotFound ||
          (status.code() == absl::StatusCode::kUnavailable &&
@@ -71,7 +66,45 @@ bool IsNobodyThere(const absl::Status& status) {
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
+// What the worker said before it closed the link, which the client passes on in its text only:
+// "the worker closed the link: BUSY: another link drives this worker". kLinkClosed if it said
+// nothing that we know.
+linkw::Status LastWords(const std::string& message) {
+  constexpr std::string_view kClosed = "the worker closed the link: ";
+  const size_t at = message.find(kClosed);
+  if (at == std::string::npos) return linkw::Status::kLinkClosed;
+  const std::string words = message.substr(at + kClosed.size());
+  for (const linkw::Status status :
+       {linkw::Status::kBusy, linkw::Status::kDraining, linkw::Status::kPermissionDenied,
+        linkw::Status::kVersionMismatch, linkw::Status::kEngineFailed,
+        linkw::Status::kEngineStalled}) {
+    if (absl::StartsWith(words, absl::StrCat(AbslView(linkw::StatusName(status)), ": "))) {
+      return status;
+    }
+  }
+  return linkw::Status::kLinkClosed;
+}
+
+// The status that counts: a worker that refuses a link says why, then closes it.
+linkw::Status StatusOf(const absl::Status& status) {
+  const linkw::Status wire = linkw::FromAbsl(status);
+  return wire == linkw::Status::kLinkClosed ? LastWords(Message(status)) : wire;
+}
+
+// Without a beginning that says the status once more: "cancelled: the worker is draining".
+std::string_view WithoutStatus(std::string_view message, std::string_view name) {
+  const std::string said = absl::StrCat(absl::StrReplaceAll(AbslView(name), {{"_", " "}}), ": ");
+  return absl::StartsWithIgnoreCase(AbslView(message), said) ? message.substr(said.size())
+                                                             : message;
+}
+
 }  // namespace
+
+// As the answer to a driver's HELLO. (A plain Unavailable also counts as kBusy in FromAbsl, but
+// means that nobody listens.)
+bool IsAnotherDriver(const absl::Status& status) {
+  return StatusOf(status) == linkw::Status::kBusy && !IsNobodyThere(status);
+}
 
 std::string FailureLine(const Failure& failure) {
   std::string line = absl::StrCat("superfluidctl: ", OneLine(failure.what));
@@ -96,13 +129,13 @@ Failure ConnectFailure(const absl::Status& status, const std::string& socket_pat
     return {.code = ExitCode::kFailed,
             .what = what,
             .advice =
-                "one client at a time drives a worker: wait for the other one, or see what "
-                "it does with 'superfluidctl ping'"};
+                "one client at a time drives a worker: --wait waits for the other one, up to "
+                "--timeout; 'superfluidctl ping' shows what it does"};
   }
   if (IsNobodyThere(status)) {
     return {.code = ExitCode::kNoLink, .what = what, .advice = StartAdvice(socket_path)};
   }
-  switch (linkw::FromAbsl(status)) {
+  switch (StatusOf(status)) {
     case linkw::Status::kVersionMismatch:
       return {.code = ExitCode::kFailed,
               .what = what,
@@ -117,6 +150,12 @@ Failure ConnectFailure(const absl::Status& status, const std::string& socket_pat
       return {.code = ExitCode::kFailed,
               .what = what,
               .advice = RequestAdvice(linkw::Status::kDraining)};
+    case linkw::Status::kDeadlineExceeded:
+      return {.code = ExitCode::kNoLink,
+              .what = what,
+              .advice =
+                  "something listens there but does not answer: a worker that is stopped, or "
+                  "no worker at all"};
     case linkw::Status::kLinkClosed:
       return {.code = ExitCode::kNoLink,
               .what = what,
@@ -132,9 +171,11 @@ Failure CallFailure(const std::string& what, const absl::Status& status) {
 
 Failure RequestFailure(const std::string& what, linkw::Status status, const std::string& message) {
   const std::string_view name = linkw::StatusName(status);
-  return {.code = RequestExitCode(status),
-          .what = absl::StrCat(what, ": ", AbslView(name), message.empty() ? "" : ": ", message),
-          .advice = RequestAdvice(status)};
+  return {
+      .code = RequestExitCode(status),
+      .what = absl::StrCat(what, ": ", AbslView(name), message.empty() ? "" : ": ",
+                           AbslView(WithoutStatus(message, name))),
+      .advice = RequestAdvice(status == linkw::Status::kLinkClosed ? LastWords(message) : status)};
 }
 
 }  // namespace superfluid::ctl

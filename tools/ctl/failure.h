@@ -24,6 +24,9 @@ Failure UsageFailure(const std::string& what);
 // A local file, or our own memory.
 Failure LocalFailure(const absl::Status& status);
 
+// Whether LinkClient::Connect failed because another client drives the worker. That passes.
+bool IsAnotherDriver(const absl::Status& status);
+
 // From LinkClient::Connect. `socket_path` is for the advice.
 Failure ConnectFailure(const absl::Status& status, const std::string& socket_path);
 

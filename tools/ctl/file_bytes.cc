@@ -61,6 +61,14 @@ absl::StatusOr<OwnedFd> OpenInput(const std::string& file, int in_fd) {
   return fd;
 }
 
+bool IsSameFile(const std::string& output, const std::string& file, int in_fd) {
+  struct stat written = {};
+  struct stat read = {};
+  if (stat(output.c_str(), &written) != 0 || !S_ISREG(written.st_mode)) return false;
+  const int found = file == "-" ? fstat(in_fd, &read) : stat(file.c_str(), &read);
+  return found == 0 && written.st_dev == read.st_dev && written.st_ino == read.st_ino;
+}
+
 absl::StatusOr<SharedBytes> ReadIntoSharedMemory(int fd, const std::string& name) {
   absl::StatusOr<Segment> segment = Segment::Create(FirstSize(fd), kSegmentName);
   if (!segment.ok()) return segment.status();

@@ -13,6 +13,10 @@ namespace superfluid::ctl {
 // Opens `file` for reading; "-" is a duplicate of `in_fd`. Errors: Internal, naming the file.
 absl::StatusOr<OwnedFd> OpenInput(const std::string& file, int in_fd);
 
+// Whether `output` and `file` ("-": what `in_fd` reads) are one file, by whatever names and links:
+// to write the one would destroy the other. Opens neither. Files only: a terminal may be both.
+bool IsSameFile(const std::string& output, const std::string& file, int in_fd);
+
 struct SharedBytes {
   Segment segment;
   uint64_t length = 0;  // of the bytes; the segment may be larger

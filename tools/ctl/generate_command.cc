@@ -15,6 +15,7 @@
 #include "tools/ctl/prompt.h"
 #include "tools/ctl/sampling_options.h"
 #include "tools/ctl/tick_session.h"
+#include "tools/ctl/time_option.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -160,7 +161,8 @@ void AddOptions(CLI::App& app, GenerateOptions& options) {
   app.add_flag("--no-stream", options.no_stream, "All at the end");
   app.add_flag("--json", options.json,
                "Print JSON, an object a line as tokens come; the last one is the result");
-  app.add_option("--cancel-after", options.cancel_after_ms, "Stop after this many ms, as Ctrl-C");
+  AddMsOption(app, "--cancel-after", "Stop after this time, as Ctrl-C", {.min = 0},
+              [&options](uint32_t ms) { options.cancel_after_ms = ms; });
   app.footer(kFooter);
 }
 

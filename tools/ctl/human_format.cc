@@ -10,6 +10,8 @@
 namespace superfluid::ctl {
 namespace {
 
+constexpr double kAbout = 0.95;  // from here on "1.0 times" would be said, which is neither
+
 std::string Line(std::string_view name, std::string_view value) {
   return absl::StrFormat("%-12s %s\n", name, value);
 }
@@ -29,16 +31,18 @@ std::string StepsText(const linkw::TranscribeStats& stats) {
                          DurationText(absl::Microseconds(stats.queue_us)));
 }
 
-std::string AudioText(const linkw::TranscribeResult& result) {
-  std::string text = TimestampText(result.duration_ms);
-  const auto total_ms = static_cast<int64_t>(result.stats.audio_total_ms);
-  if (total_ms > result.duration_ms) absl::StrAppend(&text, " of ", TimestampText(total_ms));
-  return text;
+std::string AudioLine(const TranscriptionOutcome& outcome) {
+  const int64_t done_ms = TranscribedMs(outcome);
+  std::string text = TimestampText(done_ms);
+  if (outcome.status == linkw::Status::kOk) return Line("audio", text);
+  const auto total_ms = static_cast<int64_t>(outcome.result.stats.audio_total_ms);
+  if (total_ms > done_ms) absl::StrAppend(&text, " of ", TimestampText(total_ms));
+  return Line("transcribed", text);
 }
 
 std::string Figures(const TranscriptionOutcome& outcome) {
   const linkw::TranscribeResult& result = outcome.result;
-  std::string lines = Line("audio", AudioText(result));
+  std::string lines = AudioLine(outcome);
   lines += Line("elapsed", DurationText(outcome.figures.elapsed));
   if (const std::string factor = RealTimeFactorText(outcome); !factor.empty()) {
     lines += Line("real time", factor);
@@ -50,12 +54,22 @@ std::string Figures(const TranscriptionOutcome& outcome) {
 
 }  // namespace
 
+int64_t TranscribedMs(const TranscriptionOutcome& outcome) {
+  const linkw::TranscribeResult& result = outcome.result;
+  if (outcome.status == linkw::Status::kOk) return result.duration_ms;
+  return result.segments.empty() ? 0 : result.segments.back().end_ms;
+}
+
 std::string RealTimeFactorText(const TranscriptionOutcome& outcome) {
+  if (outcome.status != linkw::Status::kOk) return "";
   const absl::Duration audio = absl::Milliseconds(outcome.result.duration_ms);
   const absl::Duration elapsed = outcome.figures.elapsed;
   if (audio <= absl::ZeroDuration() || elapsed <= absl::ZeroDuration()) return "";
   const double factor = absl::FDivDuration(elapsed, audio);
   const double speed = absl::FDivDuration(audio, elapsed);
+  if (speed > kAbout && factor > kAbout) {
+    return absl::StrFormat("factor %.3f (as fast as the audio)", factor);
+  }
   if (speed >= 1) {
     return absl::StrFormat("factor %.3f (%.1f times faster than the audio)", factor, speed);
   }
@@ -81,7 +95,9 @@ std::string HumanFormat::End(const TranscriptionOutcome& outcome) {
   if (outcome.status != linkw::Status::kOk && nothing) return "";
   std::string text = OneLine(outcome.result.text);
   if (text.empty()) text = outcome.status == linkw::Status::kOk ? "(no speech)" : "(no text yet)";
-  return absl::StrCat(any_segment_ ? "\n" : "", text, "\n\n", Figures(outcome));
+  const bool lines_were_text = any_segment_ && !options_.timestamps;
+  if (!lines_were_text) absl::StrAppend(&text, "\n\n");
+  return absl::StrCat(any_segment_ ? "\n" : "", lines_were_text ? "" : text, Figures(outcome));
 }
 
 }  // namespace superfluid::ctl

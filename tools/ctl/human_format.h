@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_TOOLS_CTL_HUMAN_FORMAT_H_
 #define SUPERFLUID_TOOLS_CTL_HUMAN_FORMAT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"
@@ -8,10 +9,16 @@
 
 namespace superfluid::ctl {
 
-// How fast it went beside the audio: "0.14 (7.0 times faster than the audio)"; empty without audio.
+// The audio that there is text of. Of what did not go to its end that is up to the last segment:
+// how much the worker had read by then says little.
+int64_t TranscribedMs(const TranscriptionOutcome& outcome);
+
+// How fast it went beside the audio: "factor 0.143 (7.0 times faster than the audio)". Empty
+// without audio, and for what did not go to its end: nobody knows how much of it was really done.
 std::string RealTimeFactorText(const TranscriptionOutcome& outcome);
 
-// Text for people: a line a segment, then the whole text and the figures.
+// Text for people: a line a segment, then the whole text (unless the lines were nothing but text)
+// and the figures.
 //
 //   [00:00:01.230 --> 00:00:03.450] and so it began
 //

@@ -16,14 +16,19 @@ namespace superfluid::ctl {
 // samples. May block.
 using PushSamples = std::function<absl::Status(std::string samples, bool end)>;
 
+// How far ahead of what they have consumed samples are pushed. An engine refuses more than 30 s.
+inline constexpr absl::Duration kMaxLiveLead = absl::Seconds(15);
+
 // Feeds live audio from a reader, on a thread of its own, until the reader's end, an error or the
 // destructor. Lifetime: `reader` must outlive it.
 class LiveFeeder {
  public:
-  // `speed`: times real time; 0: as fast as they can be read and pushed. `on_error` is called at
-  // most once, on the feeder's thread, if the reader fails; if `push` fails, feeding just ends: the
-  // link says why.
+  // `speed`: times real time; 0: as fast as they can be read and pushed. `consumed`: how much audio
+  // has been consumed of what was pushed; feeding waits while it is kMaxLiveLead behind. Called on
+  // the feeder's thread. `on_error` is called at most once, there too, if the reader fails; if
+  // `push` fails, feeding just ends: the link says why.
   LiveFeeder(PcmReader& reader, double speed, PushSamples push,
+             std::function<absl::Duration()> consumed,
              std::function<void(const absl::Status&)> on_error);
   LiveFeeder(const LiveFeeder&) = delete;
   LiveFeeder& operator=(const LiveFeeder&) = delete;
@@ -31,11 +36,15 @@ class LiveFeeder {
 
  private:
   void Feed();
+  absl::Duration LengthOf(uint64_t bytes) const;
   bool WaitUntilSpoken(uint64_t bytes) const;
+  bool WaitUntilWanted(uint64_t bytes) const;
+  bool Wait(absl::Duration duration) const;
 
   PcmReader& reader_;
   const double speed_;
   const PushSamples push_;
+  const std::function<absl::Duration()> consumed_;
   const std::function<void(const absl::Status&)> on_error_;
   const absl::Duration start_;
   OwnedFd stop_;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,18 +35,32 @@ class FdOutput : public Output {
   int fd_;
 };
 
-// A file, made or emptied.
+// A file that is there as a whole or not at all: what is written goes to a file beside it, which
+// takes its place at the end. A pipe or a device is written at once.
 class FileOutput : public Output {
  public:
   // Errors: Internal; the text names the file and the reason.
   static absl::StatusOr<FileOutput> Create(const std::string& path);
+  FileOutput(FileOutput&& other) noexcept;
+  FileOutput& operator=(FileOutput&&) = delete;
+  ~FileOutput() override;  // without a Commit before, the file is as it was
+
   absl::Status Write(std::string_view text) override;
   int fd() const override { return fd_.get(); }
 
+  // Puts the file in its place. Errors: Internal.
+  absl::Status Commit();
+  // Whether there was a file of this name, which a Commit replaces.
+  bool replaces() const { return replaces_; }
+
  private:
-  FileOutput(std::string path, OwnedFd fd);
-  std::string path_;
+  FileOutput(std::string path, OwnedFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  std::string path_;  // for error texts
   OwnedFd fd_;
+  std::string target_;     // where the file goes: behind symbolic links
+  std::string temporary_;  // where it is until then; empty: there already
+  bool replaces_ = false;
 };
 
 }  // namespace superfluid::ctl

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/ctl/audio_kind.h"
 
 namespace superfluid::ctl {
 namespace {
 
-constexpr size_t kRiffHeaderBytes = 12;
 constexpr size_t kChunkHeaderBytes = 8;
 constexpr size_t kFormatBytes = 16;
 constexpr size_t kExtensibleBytes = 40;
@@ -26,6 +26,7 @@ constexpr uint16_t kFormatExtensible = 0xFFFE;
 // What programs write that stream to a pipe and do not know the length yet.
 constexpr uint32_t kUnknownLength = 0xFFFFFFFF;
 constexpr size_t kSkipBytes = 4096;
+constexpr size_t kFirstBytes = 64;
 
 uint32_t U32(const std::string& bytes, size_t at) {
   uint32_t value = 0;
@@ -40,9 +41,26 @@ uint16_t U16(const std::string& bytes, size_t at) {
   return value;
 }
 
-bool BeginsAsWav(const std::string& bytes) {
-  return bytes.size() >= kRiffHeaderBytes && bytes.compare(0, 4, "RIFF") == 0 &&
-         bytes.compare(8, 4, "WAVE") == 0;
+// "16-bit mu-law", from the two fields of a WAV header.
+std::string SampleKindText(uint16_t format, uint16_t bits) {
+  const std::string size = absl::StrCat(bits, "-bit ");
+  switch (format) {
+    case kFormatPcm:
+      return absl::StrCat(size, "integer");
+    case kFormatFloat:
+      return absl::StrCat(size, "float");
+    case 2:
+    case 0x11:
+      return absl::StrCat(size, "ADPCM");
+    case 6:
+      return absl::StrCat(size, "A-law");
+    case 7:
+      return absl::StrCat(size, "mu-law");
+    case 0x55:
+      return "MP3";
+    default:
+      return absl::StrCat(size, "(kind ", format, ")");
+  }
 }
 
 size_t SampleBytes(linkw::SampleFormat format) {
@@ -64,17 +82,31 @@ PcmReader::PcmReader(OwnedFd fd, std::string name, const linkw::PcmFormat& raw)
     : fd_(std::move(fd)), name_(std::move(name)), format_(raw) {}
 
 absl::StatusOr<PcmReader> PcmReader::Open(OwnedFd fd, std::string name, const linkw::PcmFormat& raw,
-                                          bool always_raw) {
+                                          PcmKind kind) {
   PcmReader reader(std::move(fd), std::move(name), raw);
-  if (always_raw) return reader;
-  absl::StatusOr<std::string> begin = reader.ReadExactly(kRiffHeaderBytes);
-  if (!begin.ok()) return begin.status();
-  if (!BeginsAsWav(*begin)) {
-    reader.pending_ = *std::move(begin);
-    return reader;
-  }
-  if (absl::Status status = reader.ReadWavHeader(); !status.ok()) return status;
+  if (kind == PcmKind::kRaw) return reader;
+  if (absl::Status status = reader.ReadBeginning(kind); !status.ok()) return status;
   return reader;
+}
+
+// The first samples too, to find out before anything is sent that there are none.
+absl::Status PcmReader::ReadBeginning(PcmKind kind) {
+  absl::StatusOr<std::string> begin = ReadExactly(kAudioKindBytes);
+  if (!begin.ok()) return begin.status();
+  if (begin->empty()) return absl::InvalidArgumentError(absl::StrCat(name_, " is empty"));
+  if (!BeginsAsWav(*begin)) {
+    const std::string recording = RecordingKind(*begin);
+    if (!recording.empty()) return OfAnotherKind(absl::StrCat("it is ", recording));
+    if (kind == PcmKind::kWav) return OfAnotherKind("it is no WAV file (raw samples need --raw)");
+    pending_ = *std::move(begin);
+    return absl::OkStatus();
+  }
+  if (absl::Status status = ReadWavHeader(); !status.ok()) return status;
+  absl::StatusOr<std::string> samples = ReadSamples(kFirstBytes, -1);
+  if (!samples.ok()) return samples.status();
+  if (samples->empty()) return Bad("it has no samples");
+  pending_ = *std::move(samples);
+  return absl::OkStatus();
 }
 
 uint64_t PcmReader::bytes_per_second() const {
@@ -82,7 +114,22 @@ uint64_t PcmReader::bytes_per_second() const {
 }
 
 absl::StatusOr<std::string> PcmReader::Read(size_t max_bytes, int stop_fd) {
-  if (!pending_.empty()) return std::exchange(pending_, {});
+  if (!pending_.empty()) {
+    any_samples_ = true;
+    std::string first = pending_.substr(0, max_bytes);
+    pending_.erase(0, first.size());
+    return first;
+  }
+  absl::StatusOr<std::string> bytes = ReadSamples(max_bytes, stop_fd);
+  if (!bytes.ok()) return bytes;
+  if (bytes->empty() && !any_samples_) {
+    return absl::InvalidArgumentError(absl::StrCat(name_, " is empty"));
+  }
+  any_samples_ = true;
+  return bytes;
+}
+
+absl::StatusOr<std::string> PcmReader::ReadSamples(size_t max_bytes, int stop_fd) {
   if (bytes_left_.has_value()) max_bytes = std::min<uint64_t>(max_bytes, *bytes_left_);
   if (max_bytes == 0) return std::string();
   absl::StatusOr<std::string> bytes = ReadFile(max_bytes, stop_fd);
@@ -169,14 +216,18 @@ absl::Status PcmReader::TakeFormatChunk(const std::string& chunk) {
   } else if (format == kFormatFloat && bits == 32) {
     format_.sample_format = linkw::SampleFormat::kF32;
   } else {
-    return Bad(absl::StrCat("it has ", bits, "-bit samples of kind ", format,
-                            "; live audio is 16-bit or 32-bit float"));
+    return OfAnotherKind(absl::StrCat("its samples are ", SampleKindText(format, bits),
+                                      ", live audio is 16-bit integer or 32-bit float"));
   }
   return absl::OkStatus();
 }
 
 absl::Status PcmReader::Bad(const std::string& what) const {
   return absl::InvalidArgumentError(absl::StrCat("cannot send ", name_, " live: ", what));
+}
+
+absl::Status PcmReader::OfAnotherKind(const std::string& what) const {
+  return absl::UnimplementedError(Bad(what).message());
 }
 
 }  // namespace superfluid::ctl

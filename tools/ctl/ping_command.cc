@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "tools/ctl/connect.h"
 #include "tools/ctl/monotonic.h"
+#include "tools/ctl/time_option.h"
 #include "tools/ctl/unit_text.h"
 #include "tools/ctl/worker_text.h"
 
@@ -26,9 +27,13 @@ struct PingOptions {
 
 std::string SummaryText(std::vector<absl::Duration> round_trips) {
   std::sort(round_trips.begin(), round_trips.end());
-  return absl::StrCat(round_trips.size(), " answers: fastest ", DurationText(round_trips.front()),
-                      ", median ", DurationText(round_trips[round_trips.size() / 2]), ", slowest ",
-                      DurationText(round_trips.back()), "\n");
+  const size_t half = round_trips.size() / 2;
+  const absl::Duration median = round_trips.size() % 2 == 1
+                                    ? round_trips[half]
+                                    : (round_trips[half - 1] + round_trips[half]) / 2;
+  return absl::StrCat(CountText(round_trips.size(), "answer"), ": fastest ",
+                      DurationText(round_trips.front()), ", median ", DurationText(median),
+                      ", slowest ", DurationText(round_trips.back()), "\n");
 }
 
 bool IsBroken(linkw::EngineState state) {
@@ -91,10 +96,12 @@ ExitCode RunPing(const PingOptions& options, const CommandContext& context) {
 CommandBody DefinePing(CLI::App& app) {
   auto options = std::make_shared<PingOptions>();
   app.add_option("--count", options->count, "How often to ask")
-      ->check(CLI::Range(uint32_t{1}, kMaxPings))
+      ->check(WholeNumber(1, kMaxPings))
       ->capture_default_str();
-  app.add_option("--interval", options->interval_ms, "Pause between two, in ms")
-      ->capture_default_str();
+  PingOptions* values = options.get();
+  AddMsOption(app, "--interval", "Pause between two", {.min = 0}, [values](uint32_t ms) {
+    values->interval_ms = ms;
+  })->default_str("1000");
   app.add_flag("--json", options->json, "Print one JSON object a line and ping");
   app.footer(
       "Works while another client drives the worker, and while its engine is inside a step.\n"

@@ -1,6 +1,7 @@
 #include "tools/ctl/progress_bar.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr size_t kMinBar = 8;
 constexpr size_t kMaxBar = 30;
 constexpr size_t kMinHypothesis = 10;
+constexpr absl::Duration kMarkTick = absl::Milliseconds(200);
 
 double DoneFraction(const Progress& progress) {
   if (progress.audio_total_ms <= 0) return 0;
@@ -58,9 +60,32 @@ void AppendIfItFits(std::string* line, const std::string& part, std::string_view
   line->append(part);
 }
 
+// Goes to and fro, a column a tick.
+std::string MovingMark(absl::Duration elapsed, size_t width) {
+  constexpr std::string_view kMark = "<=>";
+  const auto way = static_cast<int64_t>(width - kMark.size());
+  const int64_t at = elapsed / kMarkTick % (2 * way);
+  std::string bar(width, ' ');
+  bar.replace(static_cast<size_t>(std::min(at, 2 * way - at)), kMark.size(), kMark);
+  return absl::StrCat("[", bar, "]");
+}
+
+std::string RenderWaiting(const Progress& progress, size_t columns) {
+  const std::string text = absl::StrFormat("%.1f s, no text yet",
+                                           std::max(absl::ToDoubleSeconds(progress.elapsed), 0.0));
+  std::string line;
+  if (columns >= text.size() + kMinBar + 3) {
+    line = MovingMark(progress.elapsed, std::min(columns - text.size() - 3, kMaxBar));
+  }
+  AppendIfItFits(&line, text, " ", columns);
+  return line;
+}
+
 }  // namespace
 
 std::string RenderProgress(const Progress& progress, size_t columns) {
+  const bool nothing_known = progress.audio_ms <= 0 && progress.audio_total_ms <= 0;
+  if (nothing_known && progress.hypothesis.empty()) return RenderWaiting(progress, columns);
   const std::string percent = Percent(progress);
   std::string rest;
   const size_t beside_percent = columns - std::min(columns, percent.size() + 1);

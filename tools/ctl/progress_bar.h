@@ -20,8 +20,12 @@ struct Progress {
 //
 //    45% [===========>             ] 0:12.3 / 0:27.4  3.1x  and then he
 //
-// Without a known total there is no bar. What does not fit is left out, the hypothesis first, then
-// the bar. Pure.
+// Without a known total there is no bar. Before anything is known of the audio there is the time
+// that has passed, and a mark that moves with it:
+//
+//    [         <=>                 ] 1.2 s, no text yet
+//
+// What does not fit is left out, the hypothesis first, then the bar. Pure.
 std::string RenderProgress(const Progress& progress, size_t columns);
 
 }  // namespace superfluid::ctl

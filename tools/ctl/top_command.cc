@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "tools/ctl/interruption.h"
 #include "tools/ctl/live_screen.h"
 #include "tools/ctl/monotonic.h"
+#include "tools/ctl/time_option.h"
 #include "tools/ctl/top_sample.h"
 #include "tools/ctl/top_text.h"
 
@@ -158,10 +160,13 @@ class TopRun {
 
 CommandBody DefineTop(CLI::App& app) {
   auto options = std::make_shared<TopOptions>();
-  app.add_option("--interval", options->interval_ms, "Between two looks, in ms")
-      ->check(CLI::Range(kMinIntervalMs, kMaxIntervalMs))
-      ->capture_default_str();
+  TopOptions* values = options.get();
+  AddMsOption(app, "--interval", "Between two looks",
+              {.min = kMinIntervalMs, .max = kMaxIntervalMs},
+              [values](uint32_t ms) { values->interval_ms = ms; })
+      ->default_str("1000");
   app.add_option("--count", options->count, "End after so many intervals; 0: never")
+      ->check(WholeNumber(0, std::numeric_limits<uint32_t>::max()))
       ->capture_default_str();
   app.add_flag("--json", options->json, "Print one JSON object a line and interval");
   app.footer(kFooter);

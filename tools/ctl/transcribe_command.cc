@@ -7,15 +7,24 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "tools/ctl/audio_input.h"
 #include "tools/ctl/connect.h"
+#include "tools/ctl/file_bytes.h"
 #include "tools/ctl/monotonic.h"
+#include "tools/ctl/output.h"
+#include "tools/ctl/plain_text.h"
 #include "tools/ctl/transcribe_options.h"
 #include "tools/ctl/transcribe_report.h"
 #include "tools/ctl/transcription_loop.h"
 
 namespace superfluid::ctl {
 namespace {
+
+// What the worker calls the memory that it was sent. The file is named anyhow.
+constexpr absl::string_view kBufferPrefix = "\"the buffer\": ";
 
 // One run of the command. The steps are in the order in which they are called.
 class TranscribeRun {
@@ -37,10 +46,23 @@ class TranscribeRun {
 
  private:
   std::optional<Failure> OpenFiles() {
+    if (std::optional<Failure> failure = OpenOutput()) return failure;
     absl::StatusOr<AudioInput> audio = AudioInput::Open(options_, context_.console.in_fd);
     if (!audio.ok()) return LocalFailure(audio.status());
     audio_.emplace(*std::move(audio));
+    if (!audio_->warning().empty()) {
+      context_.console.err->Write(FailureLine({.what = audio_->warning(), .advice = ""}))
+          .IgnoreError();
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Failure> OpenOutput() {
     if (options_.output.empty()) return std::nullopt;
+    if (IsSameFile(options_.output, options_.file, context_.console.in_fd)) {
+      return UsageFailure(
+          absl::StrCat("--output ", options_.output, " is the recording itself: it would be lost"));
+    }
     absl::StatusOr<FileOutput> file = FileOutput::Create(options_.output);
     if (!file.ok()) return LocalFailure(file.status());
     out_file_.emplace(*std::move(file));
@@ -66,8 +88,7 @@ class TranscribeRun {
     if (options_.deadline_ms > 0) loop.deadline = absl::Milliseconds(options_.deadline_ms);
     loop.patience = context_.global.timeout;
     loop.output_fd = out_->fd();
-    // A microphone sets the pace itself.
-    loop.live_speed = options_.file == "-" ? 0 : options_.speed;
+    loop.live_speed = SpeedOf(options_);
     return loop;
   }
 
@@ -78,6 +99,9 @@ class TranscribeRun {
     TranscriptionLoop loop(MakeLoopOptions(started_at), *stream_, printer, audio_->live());
     TranscriptionOutcome outcome = loop.Run();
     if (outcome.status == linkw::Status::kUnknownHandle) ExplainLostAudio(outcome);
+    if (absl::StartsWith(outcome.message, kBufferPrefix)) {
+      outcome.message.erase(0, kBufferPrefix.size());
+    }
     if (loop.stop_reason() != StopReason::kOutputClosed) loop.NoteWrite(printer.OnEnd(outcome));
     printer.ClearProgress();
     return Close(loop, outcome);
@@ -91,17 +115,34 @@ class TranscribeRun {
     outcome.message = std::string(refused.message());
   }
 
-  ExitCode Close(const TranscriptionLoop& loop, const TranscriptionOutcome& outcome) const {
+  ExitCode Close(const TranscriptionLoop& loop, const TranscriptionOutcome& outcome) {
     const StopReason reason = loop.stop_reason();
     if (reason == StopReason::kLocalFailure) {
       return context_.Fail(LocalFailure(loop.local_failure()));
     }
     std::string text = ClosingLine(reason, outcome);
-    if (out_file_.has_value() && outcome.status == linkw::Status::kOk) {
-      text += SummaryLine(options_.output, outcome);
+    if (out_file_.has_value()) {
+      if (const absl::Status status = FinishOutput(outcome, &text); !status.ok()) {
+        return context_.Fail(LocalFailure(status));
+      }
     }
     if (!text.empty()) context_.console.err->Write(text).IgnoreError();
     return TranscribeExitCode(reason, outcome.status);
+  }
+
+  // What came of a transcription without a good end is kept, unless that would cost a file that is
+  // there already.
+  absl::Status FinishOutput(const TranscriptionOutcome& outcome, std::string* text) {
+    if (outcome.status != linkw::Status::kOk) {
+      if (out_file_->replaces()) {
+        absl::StrAppend(text, OneLine(options_.output), ": left as it was\n");
+        return absl::OkStatus();
+      }
+      if (outcome.result.segments.empty()) return absl::OkStatus();
+    }
+    if (absl::Status status = out_file_->Commit(); !status.ok()) return status;
+    absl::StrAppend(text, SummaryLine(options_.output, outcome));
+    return absl::OkStatus();
   }
 
   const TranscribeOptions& options_;

@@ -1,17 +1,20 @@
 #include "tools/ctl/transcribe_options.h"
 
 #include <filesystem>
-#include <limits>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "tools/ctl/human_format.h"
 #include "tools/ctl/json_format.h"
 #include "tools/ctl/srt_format.h"
+#include "tools/ctl/time_option.h"
 #include "tools/ctl/vtt_format.h"
 
 namespace superfluid::ctl {
 namespace {
+
+constexpr uint32_t kProgressMs = 1000;
 
 constexpr char kAudioGroup[] = "Audio";
 constexpr char kSpeechGroup[] = "Speech";
@@ -41,29 +44,31 @@ void AddAudioOptions(CLI::App& app, TranscribeOptions& options) {
                                           "Send the file's bytes in shared memory, not its path")
                                  ->group(kAudioGroup);
   CLI::Option* live = app.add_flag("--live", options.live,
-                                   "Send PCM as it comes: a WAV file in real time, or raw s16 "
-                                   "from standard input")
+                                   "Send PCM as it comes: a WAV file in real time, or WAV or raw "
+                                   "s16 from standard input")
                           ->excludes(send_inline)
                           ->group(kAudioGroup);
-  app.add_option("--speed", options.speed,
-                 "With --live FILE: times real time; 0: as fast as the worker takes it")
+  app.add_option(
+         "--speed", options.speed,
+         "With --live: times real time, 1 for a file; 0, for standard input: as fast as the "
+         "worker takes it")
       ->check(CLI::Range(0.0, 1000.0))
       ->needs(live)
-      ->capture_default_str()
       ->group(kAudioGroup);
   app.add_flag("--raw", options.raw, "FILE is raw s16 PCM, sent as it is")->group(kAudioGroup);
   app.add_option("--rate", options.rate_hz, "Sample rate of raw PCM, in Hz")
-      ->check(CLI::Range(uint32_t{100}, uint32_t{768000}))
-      ->capture_default_str()
+      ->check(WholeNumber(100, 768000))
+      ->default_str("16000")
       ->group(kAudioGroup);
   app.add_option("--channels", options.channels, "Channels of raw PCM")
-      ->check(CLI::Range(uint32_t{1}, uint32_t{32}))
-      ->capture_default_str()
+      ->check(WholeNumber(1, 32))
+      ->default_str("1")
       ->group(kAudioGroup);
 }
 
 void AddSpeechOptions(CLI::App& app, TranscribeOptions& options) {
   app.add_option("--language", options.language, "Language spoken, such as en; else the engine's")
+      ->check(NotEmpty())
       ->group(kSpeechGroup);
   app.add_flag("--translate", options.translate, "Translate to English")->group(kSpeechGroup);
   app.add_option("--prompt", options.prompt, "Text that comes before, to guide the engine")
@@ -88,8 +93,9 @@ void AddOutputOptions(CLI::App& app, TranscribeOptions& options) {
       app.add_flag("--words", options.words, "The words of each segment, with their times");
   CLI::Option* no_timestamps =
       app.add_flag("--no-timestamps", options.no_timestamps, "Text without times")->excludes(words);
-  CLI::Option* output =
-      app.add_option("--output", options.output, "Write to this file, not to standard output");
+  CLI::Option* output = app.add_option("--output", options.output,
+                                       "Write to this file when it is done, not to standard output")
+                            ->check(NotEmpty());
   CLI::Option* quiet = app.add_flag("--quiet", options.quiet, "No progress bar");
   for (CLI::Option* option :
        {json, srt, vtt, stream, no_stream, partials, words, no_timestamps, output, quiet}) {
@@ -98,11 +104,17 @@ void AddOutputOptions(CLI::App& app, TranscribeOptions& options) {
 }
 
 void AddControlOptions(CLI::App& app, TranscribeOptions& options) {
-  app.add_option("--deadline", options.deadline_ms, "The worker ends it after this many ms")
-      ->check(CLI::Range(uint32_t{1}, std::numeric_limits<uint32_t>::max()))
+  AddMsOption(app, "--deadline", "The worker ends it after this time", {.min = 1},
+              [&options](uint32_t ms) { options.deadline_ms = ms; })
       ->group(kControlGroup);
-  app.add_option("--cancel-after", options.cancel_after_ms, "Cancel after this many ms, as Ctrl-C")
+  AddMsOption(app, "--cancel-after", "Cancel after this time, as Ctrl-C", {.min = 0},
+              [&options](uint32_t ms) { options.cancel_after_ms = ms; })
       ->group(kControlGroup);
+}
+
+// Whether --rate and --channels mean something.
+bool MayBeRaw(const TranscribeOptions& options) {
+  return options.raw || (options.file == "-" && !options.send_inline);
 }
 
 bool Streams(const TranscribeOptions& options) {
@@ -123,6 +135,11 @@ void AddTranscribeOptions(CLI::App& app, TranscribeOptions& options) {
 absl::Status CheckTranscribeOptions(const TranscribeOptions& options) {
   const bool subtitles = options.srt || options.vtt;
   if (options.file.empty()) return absl::InvalidArgumentError("FILE is empty");
+  if ((options.rate_hz.has_value() || options.channels.has_value()) && !MayBeRaw(options)) {
+    return absl::InvalidArgumentError(
+        "--rate and --channels say what raw PCM is: they need --raw, or standard input as it "
+        "comes");
+  }
   if (subtitles && options.no_timestamps) {
     return absl::InvalidArgumentError("subtitles need times: --no-timestamps makes none");
   }
@@ -151,9 +168,13 @@ AudioRoute RouteOf(const TranscribeOptions& options) {
   return options.file == "-" ? AudioRoute::kLive : AudioRoute::kPath;
 }
 
+double SpeedOf(const TranscribeOptions& options) {
+  return options.speed.value_or(options.file == "-" ? 0 : 1);
+}
+
 linkw::PcmFormat RawFormat(const TranscribeOptions& options) {
-  return {.sample_rate_hz = options.rate_hz,
-          .channels = options.channels,
+  return {.sample_rate_hz = options.rate_hz.value_or(16000),
+          .channels = options.channels.value_or(1),
           .sample_format = linkw::SampleFormat::kS16};
 }
 
@@ -165,6 +186,8 @@ std::string PathForWorker(const std::string& file) {
 
 linkw::Transcribe MakeRequest(const TranscribeOptions& options, linkw::AudioSourceSpec audio) {
   linkw::Transcribe request;
+  // So that the worker is not sent more than it has room for: see LiveFeeder.
+  if (std::holds_alternative<linkw::AudioLive>(audio)) request.progress_ms = kProgressMs;
   request.audio = std::move(audio);
   request.language = options.language;
   request.translate = options.translate;

@@ -40,10 +40,11 @@ struct TranscribeOptions {
   std::optional<uint32_t> cancel_after_ms;
   bool send_inline = false;
   bool live = false;
-  double speed = 1;  // of --live, as a multiple of real time; 0: as fast as the worker takes it
+  // Of live audio, as a multiple of real time; 0: as fast as the worker takes it.
+  std::optional<double> speed;
   bool raw = false;
-  uint32_t rate_hz = 16000;
-  uint32_t channels = 1;
+  std::optional<uint32_t> rate_hz;
+  std::optional<uint32_t> channels;
   std::string output;
   bool quiet = false;
 };
@@ -56,6 +57,10 @@ absl::Status CheckTranscribeOptions(const TranscribeOptions& options);
 
 TranscriptKind KindOf(const TranscribeOptions& options);
 AudioRoute RouteOf(const TranscribeOptions& options);
+
+// As it is meant if it is not given: a file as if it were spoken, while standard input sets the
+// pace itself.
+double SpeedOf(const TranscribeOptions& options);
 
 // What raw PCM is said to be.
 linkw::PcmFormat RawFormat(const TranscribeOptions& options);

@@ -18,10 +18,10 @@ bool StoppedByUser(StopReason reason) {
 std::string CancelledLine(const TranscriptionOutcome& outcome) {
   const linkw::TranscribeStats& stats = outcome.result.stats;
   return absl::StrFormat(
-      "cancelled: the worker stopped in %s (%s by its own clock, %d engine steps after the "
-      "cancel)\n",
+      "cancelled: the worker stopped in %s (%s by its own clock, %s after the cancel)\n",
       DurationText(outcome.figures.cancel.value_or(absl::ZeroDuration())),
-      DurationText(absl::Microseconds(stats.cancel_to_stop_us)), stats.steps_after_cancel);
+      DurationText(absl::Microseconds(stats.cancel_to_stop_us)),
+      CountText(stats.steps_after_cancel, "engine step"));
 }
 
 }  // namespace
@@ -59,8 +59,9 @@ std::string ClosingLine(StopReason reason, const TranscriptionOutcome& outcome) 
 
 std::string SummaryLine(const std::string& path, const TranscriptionOutcome& outcome) {
   const std::string factor = RealTimeFactorText(outcome);
-  return absl::StrCat(OneLine(path), ": ", outcome.result.segments.size(), " segments from ",
-                      TimestampText(outcome.result.duration_ms), " of audio in ",
+  return absl::StrCat(OneLine(path), ": ", CountText(outcome.result.segments.size(), "segment"),
+                      outcome.status == linkw::Status::kOk ? "" : " (incomplete)", " from ",
+                      TimestampText(TranscribedMs(outcome)), " of audio in ",
                       DurationText(outcome.figures.elapsed), factor.empty() ? "" : ", ", factor,
                       "\n");
 }

@@ -34,7 +34,8 @@ Json ClientJson(const TranscriptionOutcome& outcome) {
                {"first_segment_ms", OptionalMs(figures.first_segment)},
                {"cancel_ms", OptionalMs(figures.cancel)},
                {"real_time_factor", nullptr}};
-  if (outcome.result.duration_ms > 0) {
+  // Of what did not go to its end nobody knows how much was really done.
+  if (outcome.status == linkw::Status::kOk && outcome.result.duration_ms > 0) {
     json["real_time_factor"] = JsonFloat(static_cast<float>(
         absl::FDivDuration(figures.elapsed, absl::Milliseconds(outcome.result.duration_ms))));
   }

@@ -1,5 +1,6 @@
 #include "tools/ctl/transcript_printer.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -28,11 +29,16 @@ absl::Status TranscriptPrinter::OnSegment(const linkw::TranscribeSegment& segmen
       return status;
     }
   }
-  OnIdle(since_start);
+  Draw(since_start);
   return absl::OkStatus();
 }
 
-void TranscriptPrinter::OnIdle(absl::Duration since_start) {
+void TranscriptPrinter::OnIdle(absl::Duration since_start, int64_t audio_ms) {
+  progress_.audio_ms = std::max(progress_.audio_ms, audio_ms);
+  Draw(since_start);
+}
+
+void TranscriptPrinter::Draw(absl::Duration since_start) {
   progress_.elapsed = since_start;
   line_.Draw(progress_);
 }

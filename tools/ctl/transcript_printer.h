@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_TOOLS_CTL_TRANSCRIPT_PRINTER_H_
 #define SUPERFLUID_TOOLS_CTL_TRANSCRIPT_PRINTER_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,8 +31,8 @@ class TranscriptPrinter {
 
   absl::Status Begin();
   absl::Status OnSegment(const linkw::TranscribeSegment& segment, absl::Duration since_start);
-  // Nothing came for a while.
-  void OnIdle(absl::Duration since_start);
+  // No segment came for a while; `audio_ms`: what the worker has consumed by now.
+  void OnIdle(absl::Duration since_start, int64_t audio_ms);
   // The final answer; segments that only it has are written first.
   absl::Status OnEnd(const TranscriptionOutcome& outcome);
   // Removes the progress bar.
@@ -43,6 +44,7 @@ class TranscriptPrinter {
 
  private:
   absl::Status Write(const std::string& text);
+  void Draw(absl::Duration since_start);
 
   std::unique_ptr<TranscriptFormat> format_;
   Output* out_;

@@ -37,6 +37,7 @@ TranscriptionOutcome TranscriptionLoop::Run() {
         [this](std::string samples, bool end) {
           return stream_.PushAudio(std::move(samples), end);
         },
+        [this] { return absl::Milliseconds(stream_.audio_ms()); },
         [this](const absl::Status& status) { FailLocally(status); });
   }
   return WaitForEnd();
@@ -58,7 +59,7 @@ TranscriptionOutcome TranscriptionLoop::WaitForEnd() {
     if (std::optional<std::string> why = OutOfPatience(); why.has_value()) {
       return Unanswered(linkw::Status::kDeadlineExceeded, *why);
     }
-    printer_.OnIdle(since_start());
+    printer_.OnIdle(since_start(), stream_.audio_ms());
   }
 }
 

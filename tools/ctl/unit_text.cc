@@ -49,6 +49,10 @@ std::string DurationText(absl::Duration duration) {
   return absl::StrFormat("%s s", ThreeDigits(absl::ToDoubleSeconds(duration)));
 }
 
+std::string CountText(uint64_t count, std::string_view noun) {
+  return absl::StrFormat("%d %s%s", count, noun, count == 1 ? "" : "s");
+}
+
 std::string BytesText(uint64_t bytes) {
   constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return absl::StrFormat("%d B", bytes);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 
@@ -18,6 +19,9 @@ std::string ShortTimestampText(int64_t ms);
 
 // A span of time with three digits that matter: "850 us", "8.10 ms", "1.23 s", "75.0 s".
 std::string DurationText(absl::Duration duration);
+
+// "1 segment", "2 segments".
+std::string CountText(uint64_t count, std::string_view noun);
 
 // "0 B", "512 B", "1.5 KiB", "85.1 MiB".
 std::string BytesText(uint64_t bytes);

@@ -31,6 +31,16 @@ std::string EngineText(const Json& capabilities) {
   return text;
 }
 
+// The link takes more than the engine works on: the rest waits for its turn.
+std::string TranscriptionsText(const linkw::HelloAck& hello, const Json& capabilities) {
+  std::string text = absl::StrCat("up to ", hello.limits.max_transcriptions, " open on a link");
+  if (!capabilities.is_object()) return text;
+  const auto engine = capabilities.find("max_transcriptions");
+  if (engine == capabilities.end() || !engine->is_number_unsigned()) return text;
+  return absl::StrCat(text, ", of which the engine works on ", engine->get<uint64_t>(),
+                      " at a time");
+}
+
 std::string StateSpacesText(const linkw::HelloAck& hello) {
   std::string text;
   for (const linkw::StateSpaceDescriptor& space : hello.state_space_descriptors) {
@@ -111,7 +121,7 @@ std::string InfoText(const linkw::HelloAck& hello) {
       Line("engine", EngineText(capabilities)),
       Line("protocol", absl::StrCat("Link W version ", hello.chosen_version)),
       Line("bundle hash", HashText(hello.engine_bundle_hash)),
-      Line("transcriptions", absl::StrCat("up to ", limits.max_transcriptions, " at once")),
+      Line("transcriptions", TranscriptionsText(hello, capabilities)),
       Line("lanes", absl::StrCat("up to ", limits.max_lanes, " a tick")),
       Line("state ops", absl::StrCat("up to ", limits.op_window, " at once")),
       Line("largest frame", BytesText(limits.max_frame)), Line("rings", RingsText(limits)),
@@ -173,10 +183,11 @@ std::string PongText(const linkw::Pong& pong, absl::Duration round_trip) {
   const std::string step_age =
       pong.step_age_us == 0 ? "none" : DurationText(absl::Microseconds(pong.step_age_us));
   return absl::StrFormat(
-      "answer in %s: engine %s, %d queued, %d transcriptions, %d ops, %d steps, current step %s, "
+      "answer in %s: engine %s, %d queued, %s, %s, %s, current step %s, "
       "busy for %s so far, memory %s\n",
       DurationText(round_trip), EngineStateName(pong.engine_state), pong.queue_depth,
-      pong.open_transcriptions, pong.open_ops, pong.engine_steps, step_age,
+      CountText(pong.open_transcriptions, "transcription"), CountText(pong.open_ops, "op"),
+      CountText(pong.engine_steps, "step"), step_age,
       DurationText(absl::Microseconds(pong.engine_busy_us)), BytesText(pong.mem.allocated_bytes));
 }
 

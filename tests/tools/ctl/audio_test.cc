@@ -4,13 +4,19 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <future>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "tests/tools/ctl/temp_file.h"
+#include "tools/ctl/audio_kind.h"
 #include "tools/ctl/file_bytes.h"
 #include "tools/ctl/live_feeder.h"
 #include "tools/ctl/pcm_reader.h"
@@ -24,10 +30,12 @@ constexpr linkw::PcmFormat kRaw = {8000, 1, linkw::SampleFormat::kS16};
 
 OwnedFd OpenFile(const std::string& path) { return OwnedFd(open(path.c_str(), O_RDONLY)); }
 
-absl::StatusOr<PcmReader> OpenBytes(std::string_view bytes, bool always_raw = false) {
-  return PcmReader::Open(OpenFile(WriteTempFile("audio.wav", bytes)), "audio.wav", kRaw,
-                         always_raw);
+absl::StatusOr<PcmReader> OpenBytes(std::string_view bytes, PcmKind kind = PcmKind::kWavOrRaw) {
+  return PcmReader::Open(OpenFile(WriteTempFile("audio.wav", bytes)), "audio.wav", kRaw, kind);
 }
+
+// A worker that is never behind.
+absl::Duration EverythingConsumed() { return absl::InfiniteDuration(); }
 
 // Everything up to the end, a few bytes at a time.
 std::string ReadAll(PcmReader& reader) {
@@ -63,9 +71,40 @@ TEST(PcmReaderTest, TakesAFileThatIsShorterThanAnyHeader) {
   absl::StatusOr<PcmReader> reader = OpenBytes("abc");
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ(ReadAll(*reader), "abc");
-  reader = OpenBytes("");
-  ASSERT_TRUE(reader.ok());
-  EXPECT_EQ(ReadAll(*reader), "");
+}
+
+TEST(PcmReaderTest, RefusesWhatHasNoSamples) {
+  EXPECT_EQ(OpenBytes("").status().message(), "audio.wav is empty");
+  const absl::Status header_only = OpenBytes(MakeWav({}, "")).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(header_only));
+  EXPECT_THAT(std::string(header_only.message()), HasSubstr("no samples"));
+  absl::StatusOr<PcmReader> raw = OpenBytes("", PcmKind::kRaw);
+  ASSERT_TRUE(raw.ok());
+  EXPECT_EQ(raw->Read(10).status().message(), "audio.wav is empty");
+}
+
+TEST(PcmReaderTest, TellsRecordingsFromSamples) {
+  const std::vector<std::string> kRecordings = {"fLaC and more of it",
+                                                "OggS and more of it",
+                                                "ID3 and more of it",
+                                                "RIFF1234AVI and more",
+                                                "RF641234WAVE and more",
+                                                "FORM1234AIFF and more",
+                                                std::string("\0\0\0 ftypM4A and more", 20)};
+  for (const std::string& bytes : kRecordings) {
+    const absl::Status status = OpenBytes(bytes).status();
+    EXPECT_TRUE(absl::IsUnimplemented(status)) << bytes << ": " << status;
+    EXPECT_TRUE(absl::IsUnimplemented(OpenBytes(bytes, PcmKind::kWav).status()));
+    EXPECT_TRUE(OpenBytes(bytes, PcmKind::kRaw).ok());
+  }
+  EXPECT_THAT(std::string(OpenBytes(kRecordings[0]).status().message()),
+              HasSubstr("it is a FLAC file"));
+}
+
+TEST(PcmReaderTest, TakesNothingButWavWhenTold) {
+  const absl::Status status = OpenBytes("raw samples of some length", PcmKind::kWav).status();
+  EXPECT_TRUE(absl::IsUnimplemented(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no WAV file"));
 }
 
 TEST(PcmReaderTest, ReadsAWavFileToTheEndOfItsSamples) {
@@ -100,20 +139,29 @@ TEST(PcmReaderTest, SkipsOtherChunksAndTheirPadding) {
 
 TEST(PcmReaderTest, SendsAWavFileAsItIsWhenTold) {
   const std::string wav = MakeWav({.data_length = 2}, "ok");
-  absl::StatusOr<PcmReader> reader = OpenBytes(wav, /*always_raw=*/true);
+  absl::StatusOr<PcmReader> reader = OpenBytes(wav, PcmKind::kRaw);
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ(ReadAll(*reader), wav);
 }
 
 TEST(PcmReaderTest, RefusesOtherKindsOfSamples) {
-  const absl::StatusOr<PcmReader> reader = OpenBytes(MakeWav({.bits = 8}, "x"));
-  EXPECT_TRUE(absl::IsInvalidArgument(reader.status()));
-  EXPECT_THAT(std::string(reader.status().message()), HasSubstr("8-bit samples"));
+  struct Case {
+    WavSpec spec;
+    const char* text;
+  };
+  for (const Case& other :
+       {Case{{.bits = 8}, "8-bit integer"}, Case{{.bits = 24}, "24-bit integer"},
+        Case{{.kind = 7, .bits = 8}, "8-bit mu-law"}, Case{{.kind = 3, .bits = 64}, "64-bit float"},
+        Case{{.kind = 999}, "16-bit (kind 999)"}}) {
+    const absl::Status status = OpenBytes(MakeWav(other.spec, "x")).status();
+    EXPECT_TRUE(absl::IsUnimplemented(status));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(other.text));
+  }
 }
 
 TEST(PcmReaderTest, RefusesDamagedHeaders) {
   const std::string wav = MakeWav({}, "");
-  for (size_t length = 12; length < wav.size(); ++length) {
+  for (size_t length = kAudioKindBytes; length < wav.size(); ++length) {
     EXPECT_TRUE(absl::IsInvalidArgument(OpenBytes(wav.substr(0, length)).status())) << length;
   }
   EXPECT_TRUE(absl::IsInvalidArgument(OpenBytes(MakeWav({.channels = 0}, "")).status()));
@@ -135,7 +183,7 @@ TEST(PcmReaderTest, ReportsWhatCannotBeRead) {
 TEST(PcmReaderTest, StopsWaitingWhenTold) {
   Pipe pipe;
   absl::StatusOr<PcmReader> reader =
-      PcmReader::Open(std::move(pipe.read_end), "pipe", kRaw, /*always_raw=*/true);
+      PcmReader::Open(std::move(pipe.read_end), "pipe", kRaw, PcmKind::kRaw);
   ASSERT_TRUE(reader.ok());
   const OwnedFd stop(eventfd(1, EFD_CLOEXEC));
   EXPECT_TRUE(absl::IsCancelled(reader->Read(10, stop.get()).status()));
@@ -175,6 +223,24 @@ TEST(FileBytesTest, RefusesNothing) {
   EXPECT_EQ(status.message(), "empty is empty");
 }
 
+TEST(FileBytesTest, KnowsAFileByItsOtherNames) {
+  const std::string file = WriteTempFile("one", "x");
+  const std::string soft = testing::TempDir() + "/soft";
+  const std::string hard = testing::TempDir() + "/hard";
+  std::filesystem::remove(soft);
+  std::filesystem::remove(hard);
+  std::filesystem::create_symlink(file, soft);
+  std::filesystem::create_hard_link(file, hard);
+  for (const std::string& name : {file, soft, hard, testing::TempDir() + "/./one"}) {
+    EXPECT_TRUE(IsSameFile(name, file, -1)) << name;
+    EXPECT_TRUE(IsSameFile(name, "-", OpenFile(file).get())) << name;
+  }
+  EXPECT_FALSE(IsSameFile(WriteTempFile("two", "x"), file, -1));
+  EXPECT_FALSE(IsSameFile("/nowhere/at/all", file, -1));
+  EXPECT_FALSE(IsSameFile(file, "/nowhere/at/all", -1));
+  EXPECT_FALSE(IsSameFile("/dev/null", "/dev/null", -1));
+}
+
 TEST(FileBytesTest, ReportsWhatCannotBeReadOrOpened) {
   const OwnedFd fd = OpenFile(testing::TempDir());
   EXPECT_EQ(ReadIntoSharedMemory(fd.get(), "a folder").status().code(),
@@ -205,7 +271,8 @@ class LiveFeederTest : public testing::Test {
 TEST_F(LiveFeederTest, FeedsEverythingThenTheEnd) {
   absl::StatusOr<PcmReader> reader = OpenBytes("all of the samples");
   ASSERT_TRUE(reader.ok());
-  LiveFeeder feeder(*reader, /*speed=*/0, Collect(), [](const absl::Status&) { FAIL(); });
+  LiveFeeder feeder(*reader, /*speed=*/0, Collect(), EverythingConsumed,
+                    [](const absl::Status&) { FAIL(); });
   done_.WaitForNotification();
   EXPECT_EQ(pushed_, "all of the samples|");
 }
@@ -214,7 +281,8 @@ TEST_F(LiveFeederTest, KeepsToItsSpeed) {
   absl::StatusOr<PcmReader> reader = OpenBytes(std::string(1600, 'x'));  // 0.1 s
   ASSERT_TRUE(reader.ok());
   const absl::Time start = absl::Now();
-  LiveFeeder feeder(*reader, /*speed=*/2, Collect(), [](const absl::Status&) { FAIL(); });
+  LiveFeeder feeder(*reader, /*speed=*/2, Collect(), EverythingConsumed,
+                    [](const absl::Status&) { FAIL(); });
   done_.WaitForNotification();
   EXPECT_GE(absl::Now() - start, absl::Milliseconds(45));
 }
@@ -222,10 +290,11 @@ TEST_F(LiveFeederTest, KeepsToItsSpeed) {
 TEST_F(LiveFeederTest, StopsWhileNothingComes) {
   Pipe pipe;
   absl::StatusOr<PcmReader> reader =
-      PcmReader::Open(std::move(pipe.read_end), "pipe", kRaw, /*always_raw=*/true);
+      PcmReader::Open(std::move(pipe.read_end), "pipe", kRaw, PcmKind::kRaw);
   ASSERT_TRUE(reader.ok());
   {
-    LiveFeeder feeder(*reader, 0, Collect(), [](const absl::Status&) { FAIL(); });
+    LiveFeeder feeder(*reader, 0, Collect(), EverythingConsumed,
+                      [](const absl::Status&) { FAIL(); });
   }
   EXPECT_EQ(pushed_, "");
 }
@@ -234,17 +303,60 @@ TEST_F(LiveFeederTest, StopsInsideAPause) {
   absl::StatusOr<PcmReader> reader = OpenBytes(std::string(16000, 'x'));
   ASSERT_TRUE(reader.ok());
   {
-    LiveFeeder feeder(*reader, 0.001, Collect(), [](const absl::Status&) { FAIL(); });
+    LiveFeeder feeder(*reader, 0.001, Collect(), EverythingConsumed,
+                      [](const absl::Status&) { FAIL(); });
   }
   EXPECT_EQ(pushed_, "");
 }
 
+// Nothing is consumed until everything that may be ahead is, then as it is pushed.
+TEST_F(LiveFeederTest, WaitsForWhatIsConsumed) {
+  const std::string samples(40 * 16000, 'x');  // 40 s
+  absl::StatusOr<PcmReader> reader = OpenBytes(samples);
+  ASSERT_TRUE(reader.ok());
+  std::atomic<int64_t> consumed_ms = 0;
+  std::atomic<int64_t> pushed_ms = 0;
+  std::atomic<int64_t> max_lead_ms = 0;
+  const auto push = [&](std::string part, bool end) {
+    pushed_ms += static_cast<int64_t>(part.size()) / 16;
+    max_lead_ms = std::max(max_lead_ms.load(), pushed_ms - consumed_ms);
+    pushed_ += part;
+    if (end) done_.Notify();
+    return absl::OkStatus();
+  };
+  // The engine works only when the feeder waits.
+  const auto consumed = [&] {
+    if (pushed_ms - consumed_ms > 14'500) consumed_ms += 10'000;
+    return absl::Milliseconds(consumed_ms.load());
+  };
+  LiveFeeder feeder(*reader, 0, push, consumed, [](const absl::Status&) { FAIL(); });
+  done_.WaitForNotification();
+  EXPECT_EQ(pushed_.size(), samples.size());
+  EXPECT_GT(max_lead_ms, 14'000);
+  EXPECT_LE(max_lead_ms, 15'100);
+}
+
+TEST_F(LiveFeederTest, StopsWhileNothingIsConsumed) {
+  absl::StatusOr<PcmReader> reader = OpenBytes(std::string(40 * 16000, 'x'));
+  ASSERT_TRUE(reader.ok());
+  absl::Notification looked;
+  const auto consumed = [&] {
+    if (pushed_.size() >= 14 * 16000 && !looked.HasBeenNotified()) looked.Notify();
+    return absl::ZeroDuration();
+  };
+  {
+    LiveFeeder feeder(*reader, 0, Collect(), consumed, [](const absl::Status&) { FAIL(); });
+    looked.WaitForNotification();
+  }
+  EXPECT_LE(pushed_.size(), 15 * 16000u);
+}
+
 TEST_F(LiveFeederTest, ReportsAReaderThatFails) {
   absl::StatusOr<PcmReader> reader =
-      PcmReader::Open(OpenFile(testing::TempDir()), "a folder", kRaw, /*always_raw=*/true);
+      PcmReader::Open(OpenFile(testing::TempDir()), "a folder", kRaw, PcmKind::kRaw);
   ASSERT_TRUE(reader.ok());
   std::promise<absl::Status> error;
-  LiveFeeder feeder(*reader, 0, Collect(),
+  LiveFeeder feeder(*reader, 0, Collect(), EverythingConsumed,
                     [&](const absl::Status& status) { error.set_value(status); });
   EXPECT_EQ(error.get_future().get().code(), absl::StatusCode::kInternal);
 }

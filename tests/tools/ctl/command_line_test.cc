@@ -192,8 +192,8 @@ TEST_F(CommandLineTest, Drains) {
   });
   EXPECT_EQ(RunWith(worker, {"drain", "--cancel", "--deadline", "1500"}), ExitCode::kOk);
   EXPECT_THAT(out_.text, HasSubstr("2 requests finished, 1 cancelled"));
-  EXPECT_EQ(worker.WaitFor<linkw::DrainRequest>(), (linkw::DrainRequest{true, 1500}));
-  EXPECT_EQ(worker.WaitFor<linkw::Hello>().role, linkw::Role::kDriver);
+  EXPECT_EQ(worker.WaitFor<linkw::DrainRequest>(), (linkw::DrainRequest{true, 1500, true}));
+  EXPECT_EQ(worker.WaitFor<linkw::Hello>().role, linkw::Role::kObserver);
   EXPECT_EQ(RunWith(worker, {"drain", "--json"}), ExitCode::kOk);
   EXPECT_EQ(Json::parse(out_.text)["cancelled"], 1);
 }

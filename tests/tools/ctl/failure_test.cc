@@ -41,6 +41,26 @@ TEST(ConnectFailureTest, TellsAnotherDriverFromNobody) {
   EXPECT_THAT(failure.advice, HasSubstr("one client at a time"));
 }
 
+TEST(ConnectFailureTest, HearsTheLastWordsOfALinkThatWasClosed) {
+  const auto closed = [](const std::string& words) {
+    return MakeStatus(Status::kLinkClosed, "the worker closed the link: " + words);
+  };
+  const Failure busy = ConnectFailure(closed("BUSY: another link drives this worker"), kSocket);
+  EXPECT_EQ(busy.code, ExitCode::kFailed);
+  EXPECT_THAT(busy.advice, HasSubstr("--wait"));
+  EXPECT_TRUE(IsAnotherDriver(closed("BUSY: x")));
+  const Failure draining = ConnectFailure(closed("DRAINING: x"), kSocket);
+  EXPECT_EQ(draining.code, ExitCode::kFailed);
+  EXPECT_THAT(draining.advice, HasSubstr("takes no new work"));
+  EXPECT_THAT(ConnectFailure(closed("INTERNAL: x"), kSocket).advice, HasSubstr("still running?"));
+  EXPECT_FALSE(IsAnotherDriver(closed("INTERNAL: BUSY")));
+  EXPECT_FALSE(IsAnotherDriver(absl::UnavailableError("nobody listens")));
+  const Failure request =
+      RequestFailure("x", Status::kLinkClosed, "the worker closed the link: DRAINING: x");
+  EXPECT_EQ(request.code, ExitCode::kNoLink);
+  EXPECT_THAT(request.advice, HasSubstr("takes no new work"));
+}
+
 TEST(ConnectFailureTest, ExplainsWhatTheWorkerRefused) {
   const Failure version = ConnectFailure(MakeStatus(Status::kVersionMismatch, "9"), kSocket);
   EXPECT_EQ(version.code, ExitCode::kFailed);
@@ -50,7 +70,7 @@ TEST(ConnectFailureTest, ExplainsWhatTheWorkerRefused) {
   EXPECT_THAT(user.advice, HasSubstr("--allow-uid"));
   const Failure draining = ConnectFailure(MakeStatus(Status::kDraining, ""), kSocket);
   EXPECT_EQ(draining.code, ExitCode::kFailed);
-  EXPECT_THAT(draining.advice, HasSubstr("shutting down"));
+  EXPECT_THAT(draining.advice, HasSubstr("takes no new work"));
 }
 
 TEST(ConnectFailureTest, CountsASilentOrStrangePeerAsNoLink) {
@@ -69,6 +89,14 @@ TEST(RequestFailureTest, NamesTheStatusAndChoosesTheCode) {
   EXPECT_EQ(RequestFailure("x", Status::kLinkClosed, "").code, ExitCode::kNoLink);
   EXPECT_EQ(RequestFailure("x", Status::kBusy, "").code, ExitCode::kFailed);
   EXPECT_EQ(RequestFailure("x", Status::kCancelled, "").code, ExitCode::kFailed);
+}
+
+TEST(RequestFailureTest, SaysTheStatusOnce) {
+  EXPECT_EQ(RequestFailure("x", Status::kCancelled, "cancelled: the worker is draining").what,
+            "x: CANCELLED: the worker is draining");
+  EXPECT_EQ(RequestFailure("x", Status::kDeadlineExceeded, "deadline exceeded: y").what,
+            "x: DEADLINE_EXCEEDED: y");
+  EXPECT_EQ(RequestFailure("x", Status::kCancelled, "cancelled").what, "x: CANCELLED: cancelled");
 }
 
 TEST(TranscribeExitCodeTest, FollowsTheReasonThenTheStatus) {
@@ -116,6 +144,14 @@ TEST(ClosingLineTest, DoesNotCallSomebodyElsesCancelOurs) {
   outcome.message = "the worker is draining";
   EXPECT_EQ(ClosingLine(StopReason::kNone, outcome),
             "superfluidctl: talk.flac: CANCELLED: the worker is draining\n");
+}
+
+TEST(SummaryLineTest, SaysWhatIsIncomplete) {
+  TranscriptionOutcome outcome = MakeOutcome();
+  outcome.status = Status::kCancelled;
+  outcome.result.segments.resize(1);
+  EXPECT_EQ(SummaryLine("talk.srt", outcome),
+            "talk.srt: 1 segment (incomplete) from 00:00:03.450 of audio in 2.00 s\n");
 }
 
 TEST(SummaryLineTest, CountsWhatWentIntoTheFile) {

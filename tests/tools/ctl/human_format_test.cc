@@ -32,6 +32,8 @@ TEST(HumanFormatTest, WritesSegmentsThenTheTextAndTheFigures) {
 TEST(HumanFormatTest, LeavesOutTimesWhenTold) {
   HumanFormat format({.timestamps = false});
   EXPECT_EQ(format.Segment(MakeSegment(0, 1230, 3450, "one two"), kNow), "one two\n");
+  EXPECT_THAT(format.End(MakeOutcome()), testing::StartsWith("\naudio  "))
+      << "the text came before";
 }
 
 TEST(HumanFormatTest, ListsWordsWhenTold) {
@@ -76,7 +78,11 @@ TEST(HumanFormatTest, ShowsWhatACancelLeft) {
   TranscriptionOutcome outcome = MakeOutcome();
   outcome.status = linkw::Status::kCancelled;
   outcome.result.duration_ms = 4000;
-  EXPECT_THAT(format.End(outcome), HasSubstr("audio        00:00:04.000 of 00:00:10.000\n"));
+  const std::string end = format.End(outcome);
+  // What there is text of, however much was read.
+  EXPECT_THAT(end, HasSubstr("transcribed  00:00:05.000 of 00:00:10.000\n"));
+  EXPECT_THAT(end, Not(HasSubstr("real time")));
+  EXPECT_EQ(RealTimeFactorText(outcome), "");
 }
 
 TEST(HumanFormatTest, GivesNoFactorWithoutAudio) {
@@ -85,6 +91,14 @@ TEST(HumanFormatTest, GivesNoFactorWithoutAudio) {
   EXPECT_EQ(RealTimeFactorText(outcome), "");
   HumanFormat format({});
   EXPECT_THAT(format.End(outcome), Not(HasSubstr("real time")));
+}
+
+TEST(HumanFormatTest, SaysNeitherWhenItWasAsFast) {
+  TranscriptionOutcome outcome = MakeOutcome();
+  for (const int64_t ms : {9'700, 10'000, 10'300}) {
+    outcome.figures.elapsed = absl::Milliseconds(ms);
+    EXPECT_THAT(RealTimeFactorText(outcome), HasSubstr("(as fast as the audio)"));
+  }
 }
 
 TEST(HumanFormatTest, SaysSlowerWhenItWasSlower) {

@@ -49,6 +49,12 @@ TEST(JsonFormatTest, WritesASegmentWithItsFieldsInOrder) {
             R"({"start_ms":2000,"end_ms":3450,"text":"two","probability":0.5}]})");
 }
 
+TEST(JsonFormatTest, GivesNoFactorOfACancelledRequest) {
+  TranscriptionOutcome outcome = MakeOutcome();
+  outcome.status = linkw::Status::kCancelled;
+  EXPECT_EQ(OutcomeJson(outcome)["client"]["real_time_factor"], nullptr);
+}
+
 TEST(JsonFormatTest, SaysWhatFailed) {
   TranscriptionOutcome outcome;
   outcome.status = linkw::Status::kNotFound;

@@ -42,6 +42,18 @@ TEST(ProgressBarTest, HasNoBarWithoutATotal) {
   EXPECT_EQ(RenderProgress(progress, 80), "0:12.3  4.1x");
 }
 
+TEST(ProgressBarTest, MovesWhileNothingIsKnown) {
+  Progress progress = {.elapsed = absl::Milliseconds(400)};
+  EXPECT_EQ(RenderProgress(progress, 80), "[  <=>                         ] 0.4 s, no text yet");
+  progress.elapsed = absl::Milliseconds(5400);
+  EXPECT_EQ(RenderProgress(progress, 80), "[                           <=>] 5.4 s, no text yet");
+  progress.elapsed = absl::Milliseconds(5600);
+  EXPECT_EQ(RenderProgress(progress, 80), "[                          <=> ] 5.6 s, no text yet");
+  for (size_t columns = 0; columns < 120; ++columns) {
+    EXPECT_LE(ColumnsOf(RenderProgress(progress, columns)), columns);
+  }
+}
+
 TEST(ProgressBarTest, GetsShorterWithTheTerminal) {
   EXPECT_EQ(RenderProgress(Sample(), 45), " 50% [========>       ] 0:12.3 / 0:24.6  4.1x");
   EXPECT_EQ(RenderProgress(Sample(), 30), " 50% 0:12.3 / 0:24.6  4.1x");

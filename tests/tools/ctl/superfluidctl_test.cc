@@ -32,7 +32,7 @@ TEST(SuperfluidctlTest, CancelsOnSigintAndWaitsForTheAnswer) {
   ctl.ReadLine();
   ctl.Signal(SIGINT);
   EXPECT_EQ(ctl.Wait(), 130);
-  EXPECT_THAT(ctl.ReadRestOfOutput(), StartsWith("\none two\n\naudio "));
+  EXPECT_THAT(ctl.ReadRestOfOutput(), StartsWith("\none two\n\ntranscribed  00:00:03.450 of "));
   const std::string errors = ctl.ReadErrors();
   EXPECT_THAT(errors, StartsWith("cancelled: the worker stopped in "));
   EXPECT_THAT(errors, HasSubstr("(8.10 ms by its own clock, 0 engine steps after the cancel)\n"));

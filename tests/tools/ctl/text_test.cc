@@ -85,5 +85,11 @@ TEST(ColumnsTest, CutsBetweenCharacters) {
   EXPECT_EQ(LastColumns("ab", 0), "");
 }
 
+TEST(CountTextTest, KnowsOneFromMany) {
+  EXPECT_EQ(CountText(0, "segment"), "0 segments");
+  EXPECT_EQ(CountText(1, "segment"), "1 segment");
+  EXPECT_EQ(CountText(2, "segment"), "2 segments");
+}
+
 }  // namespace
 }  // namespace superfluid::ctl

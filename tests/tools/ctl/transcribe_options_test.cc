@@ -109,6 +109,12 @@ TEST_F(TranscribeOptionsTest, RefusesWhatMakesNoSense) {
                                                       {"a", "--deadline", "0"},
                                                       {"a", "--deadline", "soon"},
                                                       {"a", "--cancel-after", "-1"},
+                                                      {"a", "--rate", "8000"},
+                                                      {"a", "--channels", "2"},
+                                                      {"a", "--live", "--rate", "8000"},
+                                                      {"-", "--inline", "--rate", "8000"},
+                                                      {"a", "--output", ""},
+                                                      {"a", "--language", ""},
                                                       {"a", "b"},
                                                       {"a", "--nonsense"}};
   for (const std::vector<std::string>& arguments : kBad) {
@@ -123,7 +129,29 @@ TEST_F(TranscribeOptionsTest, TakesACancelAtOnce) {
   EXPECT_EQ(options_.cancel_after_ms, std::nullopt);
 }
 
+TEST_F(TranscribeOptionsTest, TakesTimesWithUnits) {
+  EXPECT_EQ(Parse({"a", "--cancel-after", "2s", "--deadline", "1m"}), "");
+  EXPECT_EQ(options_.cancel_after_ms, 2000u);
+  EXPECT_EQ(options_.deadline_ms, 60'000u);
+}
+
+TEST_F(TranscribeOptionsTest, LetsStandardInputSetThePace) {
+  EXPECT_EQ(Parse({"a", "--live"}), "");
+  EXPECT_EQ(SpeedOf(options_), 1);
+  EXPECT_EQ(Parse({"-", "--live"}), "");
+  EXPECT_EQ(SpeedOf(options_), 0);
+  EXPECT_EQ(Parse({"-", "--live", "--speed", "20"}), "");
+  EXPECT_EQ(SpeedOf(options_), 20);
+}
+
+TEST_F(TranscribeOptionsTest, AsksForProgressOfLiveAudio) {
+  EXPECT_EQ(RequestFor({"a"}).progress_ms, 0u);
+  EXPECT_EQ(MakeRequest(options_, linkw::AudioLive{}).progress_ms, 1000u);
+}
+
 TEST_F(TranscribeOptionsTest, DescribesRawAudio) {
+  EXPECT_EQ(Parse({"-", "--rate", "8000"}), "");
+  EXPECT_EQ(RawFormat(options_), (linkw::PcmFormat{8000, 1, linkw::SampleFormat::kS16}));
   EXPECT_EQ(Parse({"a", "--raw", "--rate", "8000", "--channels", "2"}), "");
   EXPECT_EQ(RawFormat(options_), (linkw::PcmFormat{8000, 2, linkw::SampleFormat::kS16}));
 }

@@ -62,8 +62,10 @@ TEST_F(TranscriptPrinterTest, DoesNotRepeatWhatWasStreamed) {
 
 TEST_F(TranscriptPrinterTest, RemovesTheBarBeforeItWrites) {
   TranscriptPrinter printer = MakePrinter(&terminal_);
-  printer.OnIdle(kNow);
-  EXPECT_THAT(terminal_.text, HasSubstr("0:00.0"));
+  printer.OnIdle(kNow, 0);
+  EXPECT_THAT(terminal_.text, HasSubstr("1.0 s, no text yet"));
+  printer.OnIdle(kNow, 1500);
+  EXPECT_THAT(terminal_.text, HasSubstr("0:01.5  1.5x"));
   terminal_.text.clear();
   ASSERT_TRUE(printer.OnSegment(MakeSegment(0, 0, 5000, "one"), kNow).ok());
   EXPECT_THAT(terminal_.text, StartsWith("\r\x1b[K\r 50% ["));

@@ -45,10 +45,18 @@ TEST(InfoTextTest, SaysWhoTheWorkerIs) {
   const std::string text = InfoText(SampleHello());
   EXPECT_THAT(text, HasSubstr("engine          pocketsphinx 5, model en-us\n"));
   EXPECT_THAT(text, HasSubstr("protocol        Link W version 8\n"));
-  EXPECT_THAT(text, HasSubstr("transcriptions  up to 4 at once\n"));
+  EXPECT_THAT(text, HasSubstr("transcriptions  up to 4 open on a link\n"));
   EXPECT_THAT(text, HasSubstr("largest frame   64.0 MiB\n"));
   EXPECT_THAT(text, HasSubstr("rings           1: 64 slots of 16400 bytes\n"));
   EXPECT_THAT(text, HasSubstr("state spaces    none\n"));
+}
+
+TEST(InfoTextTest, TellsWhatIsOpenFromWhatIsWorkedOn) {
+  linkw::HelloAck hello = SampleHello();
+  hello.limits.max_transcriptions = 256;
+  hello.capabilities_json = R"({"max_transcriptions":4})";
+  EXPECT_THAT(InfoText(hello), HasSubstr("transcriptions  up to 256 open on a link, of which the "
+                                         "engine works on 4 at a time\n"));
 }
 
 TEST(InfoTextTest, SurvivesCapabilitiesOfAnyKind) {
@@ -70,7 +78,7 @@ TEST(InfoJsonTest, HasEverything) {
 
 TEST(PongTextTest, IsOneLine) {
   EXPECT_EQ(PongText(SamplePong(), absl::Microseconds(120)),
-            "answer in 120 us: engine busy, 2 queued, 3 transcriptions, 1 ops, 77 steps, current "
+            "answer in 120 us: engine busy, 2 queued, 3 transcriptions, 1 op, 77 steps, current "
             "step 1.20 ms, busy for 1.23 s so far, memory 85.0 MiB\n");
 }
 
