@@ -1,7 +1,6 @@
 #include "actors/call_run.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 
@@ -183,18 +182,6 @@ absl::Status CallRun::CheckListed(const linkw::DriverMessage& message) const {
     return absl::OkStatus();
   }
   return absl::UnimplementedError(absl::StrCat("the engine does not support ", name));
-}
-
-std::optional<std::set<std::string>> ListedCalls(const std::string& capabilities_json) {
-  const auto json = nlohmann::json::parse(capabilities_json, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return std::nullopt;
-  const auto calls = json.find("calls");
-  if (calls == json.end() || !calls->is_array()) return std::nullopt;
-  std::set<std::string> listed;
-  for (const auto& call : *calls) {
-    if (call.is_string()) listed.insert(call.get<std::string>());
-  }
-  return listed;
 }
 
 linkw::WorkerMessage CallRun::Answer(const linkw::StateSyncRequest& request) {

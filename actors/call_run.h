@@ -31,9 +31,6 @@ struct CallContext {
   std::optional<std::set<std::string>> listed;
 };
 
-// The "calls" of an engine's capabilities; nullopt if it says nothing about them.
-std::optional<std::set<std::string>> ListedCalls(const std::string& capabilities_json);
-
 // Answers the requests that are one call of the engine: the state calls of Link W's section 7 other
 // than Transcribe, MATCH, SEED_ACQUIRE, SEED_RELEASE and STRATEGY_REGISTER. Handles, tokens and
 // paths are checked before the engine sees them, and what comes back before the peer does.

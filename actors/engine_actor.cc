@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "actors/capabilities.h"
 #include "actors/status_error.h"
 #include "protocol/status.h"
 #include "spdlog/spdlog.h"
@@ -79,8 +80,10 @@ caf::result<EngineLoaded> EngineActorState::OnLoad() {
   if (!engine.ok()) return ToError(engine.status());
   engine_ = std::make_unique<ThreadBoundEngine>(*std::move(engine));
   progress_->SetMemory((*engine_)->Memory());
-  EngineLoaded loaded{.info = (*engine_)->info(),
-                      .capabilities_json = (*engine_)->CapabilitiesJson()};
+  EngineLoaded loaded{
+      .info = (*engine_)->info(),
+      .capabilities_json = CompleteCapabilities((*engine_)->CapabilitiesJson(), (*engine_)->info(),
+                                                generation() != nullptr)};
   context_ = {.roots = options_.roots, .listed = ListedCalls(loaded.capabilities_json)};
   if (const Generation* generates = generation(); generates != nullptr) {
     loaded.generates = true;

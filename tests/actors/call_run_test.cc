@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "actors/capabilities.h"
 #include "gtest/gtest.h"
 #include "tests/actors/fake_generation.h"
 
@@ -143,6 +144,19 @@ TEST_F(CallRunTest, ReleasesASeedOnce) {
   run.Run(linkw::SeedRelease{grant.seed_handle});
   run.Run(linkw::SeedRelease{linkw::SeedHandle{77}});
   EXPECT_EQ(calls(), (std::vector<std::string>{"acquire_seed", "release_seed"}));
+}
+
+TEST(CapabilitiesTest, TheWorkerAddsWhatItKnows) {
+  EngineInfo info;
+  info.name = "mine";
+  info.vocab_size = 256;
+  const std::string added = CompleteCapabilities(R"({"calls":["tick"]})", info, true);
+  EXPECT_NE(added.find(R"("engine":"mine")"), std::string::npos) << added;
+  EXPECT_NE(added.find(R"("vocab_size":256)"), std::string::npos) << added;
+  EXPECT_NE(CompleteCapabilities(R"({"engine":"own"})", info, true).find(R"("engine":"own")"),
+            std::string::npos)
+      << "the engine's own word stays";
+  EXPECT_EQ(CompleteCapabilities("rubbish", info, true), "rubbish");
 }
 
 TEST(FootprintTest, SaysWhatARequestTouches) {

@@ -212,14 +212,16 @@ absl::Status GenerationLoop::OnLane(const linkw::LaneEvent& event) {
   const auto lane = static_cast<size_t>(event.lane_tag);
   if (lane >= plan_.lanes) return Wrong(absl::StrCat("names lane ", lane, ", which there is not"));
   LaneOutcome& outcome = outcome_.lanes[lane];
-  if (absl::Status status = TakeTokens(lane, event.out); !status.ok()) return status;
   outcome.finish = event.finish_reason;
   outcome.status = event.status;
   outcome.message = event.message;
   if (event.status != Status::kOk) {
+    // The sequence is as it was before the tick: what was emitted in it does not count.
+    outcome.tokens.resize(drawn_before_[lane]);
     outcome.finish = linkw::FinishReason::kError;
     return absl::OkStatus();
   }
+  if (absl::Status status = TakeTokens(lane, event.out); !status.ok()) return status;
   outcome.sequence = event.sequence;
   outcome.position = event.position;
   const auto logits = rings_.ReadLogits(event.logits);
