@@ -36,15 +36,19 @@ ConnectResult ConnectWith(const GlobalOptions& options, linkw::LinkClientOptions
                                      " bytes: ", options.socket_path));
   }
   const absl::Duration give_up = MonotonicNow() + options.timeout;
+  absl::Status refused;  // the last word of a worker that was busy with another driver
   while (true) {
     absl::StatusOr<std::unique_ptr<linkw::LinkClient>> client =
         linkw::LinkClient::Connect(options.socket_path, client_options);
     if (client.ok()) return *std::move(client);
-    client_options.connect_timeout = give_up - MonotonicNow() - kTryAgain;
-    const bool over = client_options.connect_timeout <= absl::ZeroDuration();
-    if (!options.wait || over || !IsAnotherDriver(client.status())) {
+    if (IsAnotherDriver(client.status())) {
+      refused = client.status();
+    } else if (refused.ok() || !absl::IsDeadlineExceeded(client.status())) {
       return ConnectFailure(client.status(), options.socket_path);
     }
+    client_options.connect_timeout = give_up - MonotonicNow() - kTryAgain;
+    const bool over = client_options.connect_timeout <= absl::ZeroDuration();
+    if (!options.wait || over) return ConnectFailure(refused, options.socket_path);
     absl::SleepFor(kTryAgain);  // nobody tells us when the other one leaves
   }
 }

@@ -33,7 +33,7 @@ std::string RequestAdvice(linkw::Status status) {
     case linkw::Status::kDraining:
       return "the worker finishes what is open, takes no new work and ends: start another one";
     case linkw::Status::kEngineFailed:
-      return "the worker's log says more; 'superfluidctl ping' tells whether it still works";
+      return "the worker's log says more, and 'superfluidctl ping' whether it still works";
     case linkw::Status::kEngineStalled:
       return "if this lasts, the worker has to be restarted; its log says more";
     case linkw::Status::kTooLarge:

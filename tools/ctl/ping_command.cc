@@ -74,7 +74,8 @@ class Pinger {
     if (!IsBroken(last_state_)) return ExitCode::kOk;
     const auto status = last_state_ == linkw::EngineState::kStalled ? linkw::Status::kEngineStalled
                                                                     : linkw::Status::kEngineFailed;
-    return context_.Fail(RequestFailure("ping", status, "the engine is not healthy"));
+    return context_.Fail(RequestFailure(
+        "ping", status, "the engine is not healthy, and the worker has to be restarted"));
   }
 
   const PingOptions& options_;
