@@ -24,11 +24,12 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{64} << 30;
 constexpr size_t kReadBytes = size_t{256} << 10;
 
-absl::StatusOr<linkw::Hash> HashOf(int fd, uint64_t bytes) {
+absl::StatusOr<linkw::Hash> HashOf(int fd, uint64_t bytes, const CancelToken& token) {
   Sha256 hash;
   std::vector<char> block(kReadBytes);
   uint64_t at = 0;
   while (at < bytes) {
+    if (token.cancelled()) return absl::CancelledError("cancelled");
     const ssize_t got = pread(fd, block.data(), block.size(), static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return absl::InvalidArgumentError("it cannot be read to its end");
@@ -38,7 +39,7 @@ absl::StatusOr<linkw::Hash> HashOf(int fd, uint64_t bytes) {
   return hash.Finish();
 }
 
-absl::Status CheckFile(int fd, const linkw::StrategyArtifact& artifact) {
+absl::Status CheckFile(int fd, const linkw::StrategyArtifact& artifact, const CancelToken& token) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return absl::InvalidArgumentError("it cannot be looked at");
   const auto bytes = static_cast<uint64_t>(info.st_size);
@@ -47,7 +48,7 @@ absl::Status CheckFile(int fd, const linkw::StrategyArtifact& artifact) {
         absl::StrCat("it has ", bytes, " bytes, not ", artifact.byte_size));
   }
   if (bytes > kMostBytes) return absl::InvalidArgumentError("it is too large");
-  const absl::StatusOr<linkw::Hash> hash = HashOf(fd, bytes);
+  const absl::StatusOr<linkw::Hash> hash = HashOf(fd, bytes, token);
   if (!hash.ok()) return hash.status();
   if (*hash != artifact.content_hash) {
     return absl::InvalidArgumentError("its contents do not have the hash that was given");
@@ -62,7 +63,8 @@ absl::Status About(size_t index, const absl::Status& status) {
 
 }  // namespace
 
-ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyRegister& strategy) {
+ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyRegister& strategy,
+                               const CancelToken& token) {
   auto checked = std::make_shared<linkw::StrategyRegister>(strategy);
   auto files = std::make_shared<std::vector<OwnedFd>>();
   for (size_t i = 0; i < checked->artifacts.size(); ++i) {
@@ -70,12 +72,19 @@ ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyReg
     const absl::StatusOr<int> fd = OpenUnderRoot(root, artifact.load_path);
     if (!fd.ok()) return {.status = About(i, fd.status())};
     files->emplace_back(*fd);
-    if (absl::Status status = CheckFile(*fd, artifact); !status.ok()) {
+    if (absl::Status status = CheckFile(*fd, artifact, token); !status.ok()) {
       return {.status = About(i, status)};
     }
     artifact.load_path = absl::StrCat("/proc/self/fd/", *fd);
   }
   return {.status = absl::OkStatus(), .strategy = std::move(checked), .files = std::move(files)};
+}
+
+ArtifactChecker::behavior_type ArtifactCheckerBehavior(ArtifactChecker::pointer /*self*/,
+                                                       std::string root) {
+  return {[root = std::move(root)](const CheckArtifacts& check) {
+    return OpenArtifacts(root, *check.strategy, *check.token);
+  }};
 }
 
 }  // namespace superfluid

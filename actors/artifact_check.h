@@ -1,20 +1,43 @@
 #ifndef SUPERFLUID_ACTORS_ARTIFACT_CHECK_H_
 #define SUPERFLUID_ACTORS_ARTIFACT_CHECK_H_
 
+#include <memory>
 #include <string>
 
-#include "actors/state_ops_interface.h"
+#include "absl/status/status.h"
+#include "actors/caf_compat.h"
+#include "actors/type_ids.h"
+#include "engine/cancel_token.h"
 #include "protocol/strategy_messages.h"
 
 namespace superfluid {
 
+// Compare the artifacts of a strategy with their hashes and sizes. From Dispatcher.
+struct CheckArtifacts {
+  std::shared_ptr<const linkw::StrategyRegister> strategy;
+  std::shared_ptr<const CancelToken> token;
+};
+// `strategy` names paths that the engine can open while `files` is held.
+struct ArtifactsChecked {
+  absl::Status status;
+  std::shared_ptr<const linkw::StrategyRegister> strategy;
+  std::shared_ptr<const void> files;
+};
+
+// Reads whole files, so it has a thread of its own, made for the first strategy of a link.
+using ArtifactChecker = compat::Handle<caf::result<ArtifactsChecked>(CheckArtifacts)>;
+
+ArtifactChecker::behavior_type ArtifactCheckerBehavior(ArtifactChecker::pointer self,
+                                                       std::string root);
+
 // Opens the artifacts of a strategy below `root` and compares size and SHA-256 of each with what
 // the peer claims. The strategy in the result names the open files, so the engine reads what was
-// checked, whatever happens to the names. Reads whole files: not for the hot path.
+// checked, whatever happens to the names. Looks at `token` between blocks.
 //
-// Errors (in the result): InvalidArgument (size or hash differs, too much in all), and those of
-// OpenUnderRoot. Threads: any.
-ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyRegister& strategy);
+// Errors (in the result): InvalidArgument (size or hash differs, too much in all), Cancelled, and
+// those of OpenUnderRoot. Threads: any.
+ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyRegister& strategy,
+                               const CancelToken& token);
 
 }  // namespace superfluid
 

@@ -46,8 +46,7 @@ void DispatcherState::Start(DispatcherContext context) {
                                              .progress = context_.progress,
                                              .spaces = context_.spaces,
                                              .buffers = {},
-                                             .op_window = context_.limits.op_window,
-                                             .model_root = context_.model_root});
+                                             .op_window = context_.limits.op_window});
   LinkReaderOptions reader_options;
   reader_options.max_frame = context_.limits.max_frame;
   reader_ = compat::Spawn(*self_, context_.placement, LinkReaderBehavior, context_.stream, me,
@@ -216,6 +215,9 @@ void DispatcherState::End(std::optional<linkw::Error> last_word, std::string rea
   self_->send_exit(reader_, caf::exit_reason::user_shutdown);
   self_->send_exit(state_ops_, caf::exit_reason::user_shutdown);
   if (fd_receiver_ != nullptr) self_->send_exit(fd_receiver_, caf::exit_reason::user_shutdown);
+  if (artifact_checker_ != nullptr) {
+    self_->send_exit(artifact_checker_, caf::exit_reason::user_shutdown);
+  }
   end_reason_ = std::move(reason);
   ReportEnd();
 }

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "actors/admission.h"
+#include "actors/artifact_check.h"
 #include "actors/deadlines.h"
 #include "actors/descriptor_table.h"
 #include "actors/dispatcher_interface.h"
@@ -115,7 +116,7 @@ class DispatcherState {
   // A request that has not been answered for good.
   struct OpenRequest {
     RequestKind kind = RequestKind::kCall;
-    std::shared_ptr<CancelToken> token;  // null: a call, which cannot be cancelled
+    std::shared_ptr<CancelToken> token;  // null: a call of the engine, which cannot be cancelled
     Transcriber transcriber;             // of a transcription
     linkw::OpHandle op{};                // of an op
   };
@@ -209,6 +210,7 @@ class DispatcherState {
   LinkWriter writer_;
   FdReceiver fd_receiver_;
   StateOps state_ops_;
+  ArtifactChecker artifact_checker_;  // null until it is needed
   std::shared_ptr<FdChannel> channel_;
 
   LinkPhase phase_ = LinkPhase::kAwaitingHello;

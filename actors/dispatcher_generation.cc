@@ -125,10 +125,17 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Seed
 DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              linkw::StrategyRegister strategy) {
   if (!MayGenerate(current, false)) return Outcome::kHandled;
-  open_.emplace(current.seq, OpenRequest{});
-  compat::Request(
-      self_, state_ops_, kArtifactPatience,
-      CheckArtifacts{std::make_shared<const linkw::StrategyRegister>(std::move(strategy))})
+  if (artifact_checker_ == nullptr) {
+    artifact_checker_ =
+        compat::Spawn(*self_, context_.placement, ArtifactCheckerBehavior, context_.model_root);
+  }
+  // Cancelled by a drain, or when the link ends: files may be large.
+  auto token = std::make_shared<CancelToken>();
+  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kCall, .token = token});
+  compat::Request(self_, artifact_checker_, kArtifactPatience,
+                  CheckArtifacts{.strategy = std::make_shared<const linkw::StrategyRegister>(
+                                     std::move(strategy)),
+                                 .token = std::move(token)})
       .then(
           [this, current = current.Kept()](const ArtifactsChecked& checked) {
             if (!checked.status.ok()) {

@@ -146,6 +146,7 @@ LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
   const bool made_something = links_.erase(release.link) > 0;
   if (made_something && generation() != nullptr) generation()->EndSession();
   if (release.reset_engine && jobs_.empty() && engine_ != nullptr) (*engine_)->Reset();
+  PublishMemory();
   PublishLoad();
   return {};
 }
@@ -153,13 +154,14 @@ LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
 void EngineActorState::OnMicroStep() {
   step_scheduled_ = false;
   EndStoppedJobs();
-  const std::optional<Turn> turn = turns_.Next(ReadyWork());
+  const Choice choice = Choose();
+  const std::optional<Turn> turn = turns_.Next(choice.ready);
   if (turn == Turn::kTick) {
-    RunTick(*work_.Next(WorkClass::kTick));
+    RunTick(*choice.work.at(static_cast<size_t>(WorkClass::kTick)));
   } else if (turn == Turn::kCall) {
-    RunCallNow(*work_.Next(WorkClass::kCall));
+    RunCallNow(*choice.work.at(static_cast<size_t>(WorkClass::kCall)));
   } else if (turn == Turn::kOp) {
-    StepOp(*NextOp());
+    StepOp(*choice.op);
   } else if (turn == Turn::kTranscription) {
     StepTranscriptions();
   }
@@ -190,6 +192,7 @@ void EngineActorState::StartJob(RequestKey key) {
   progress_->EndStep(Now());
   if (started.ok()) {
     job.running = *std::move(started);
+    PublishMemory();
     queue_->Start(key);
     return UpdatePause(key, job);
   }
@@ -256,6 +259,7 @@ void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
   }
   progress_->AddTranscriptionDone();
   if (job.request.token->cancelled()) progress_->AddCancel();
+  PublishMemory();
   PublishLoad();  // before the answer: whoever asks after it sees that the job is gone
   compat::Send(self_, job.request.reply_to, std::move(ended));
   ScheduleStep();
@@ -292,7 +296,7 @@ bool EngineActorState::HasRoomToStart() const {
 
 void EngineActorState::ScheduleStep() {
   if (step_scheduled_ || engine_ == nullptr) return;
-  const TurnPolicy::Ready ready = ReadyWork();
+  const TurnPolicy::Ready ready = Choose().ready;
   if (std::none_of(ready.begin(), ready.end(), [](bool is_ready) { return is_ready; })) return;
   step_scheduled_ = true;
   compat::Send(self_, EngineActor(self_), RunMicroStep{});
@@ -301,6 +305,9 @@ void EngineActorState::ScheduleStep() {
 void EngineActorState::PublishLoad() {
   progress_->SetJobs(queue_->waiting(), queue_->started());
   progress_->SetWaitingWork(work_.waiting());
+}
+
+void EngineActorState::PublishMemory() {
   if (engine_ != nullptr) progress_->SetMemory((*engine_)->Memory());
 }
 

@@ -103,17 +103,25 @@ class EngineActorState {
   bool HasRoomToStart() const;
   void ScheduleStep();
   void PublishLoad();
+  // After the engine did something: asking it costs more than counting what waits.
+  void PublishMemory();
   int64_t Now() const;
   void StepTranscriptions();
 
   // engine_actor_work.cc
   EngineLink& LinkOf(LinkId link);
   Generation* generation() const;
-  TurnPolicy::Ready ReadyWork() const;
+  // What may take the next micro-step.
+  struct Choice {
+    WorkQueue::Candidates work;
+    std::optional<RequestKey> op;  // to begin, or to go on with
+    TurnPolicy::Ready ready{};
+  };
+  Choice Choose() const;
   void RunTick(RequestKey key);
   void AnswerTick(const QueueTick& tick, linkw::TickResult result);
   void RunCallNow(RequestKey key);
-  std::optional<RequestKey> NextOp() const;
+  std::optional<RequestKey> NextRunningOp() const;
   void StepOp(RequestKey key);
   void EndOp(RequestKey key, const absl::Status& status);
   bool CancelWork(RequestKey key);

@@ -40,16 +40,23 @@ void EngineActorState::OnAttachRings(const AttachRings& attach) {
 }
 
 void EngineActorState::OnOpReported(const OpReported& reported) {
-  std::vector<linkw::StateOpDone>& ops = LinkOf(reported.link).reported_ops;
+  const auto link = links_.find(reported.link);
+  if (link == links_.end()) return;  // it ended meanwhile, and must not come back
+  std::vector<linkw::StateOpDone>& ops = link->second.reported_ops;
   if (ops.size() == EngineLink::kMostReported) ops.erase(ops.begin());
   ops.push_back(reported.done);
   ops.back().message.clear();  // its StateOpDone had it; 256 of them have to fit into a frame
 }
 
-TurnPolicy::Ready EngineActorState::ReadyWork() const {
+EngineActorState::Choice EngineActorState::Choose() const {
+  Choice choice{.work = work_.Next()};
+  const auto may_begin = [&](WorkClass work) { return choice.work.at(static_cast<size_t>(work)); };
+  choice.op = may_begin(WorkClass::kOp);
+  if (!choice.op) choice.op = NextRunningOp();
   const bool can_start = queue_->waiting() > 0 && HasRoomToStart();
-  return {work_.Next(WorkClass::kTick).has_value(), work_.Next(WorkClass::kCall).has_value(),
-          NextOp().has_value(), can_start || queue_->NextToStep().has_value()};
+  choice.ready = {may_begin(WorkClass::kTick).has_value(), may_begin(WorkClass::kCall).has_value(),
+                  choice.op.has_value(), can_start || queue_->NextToStep().has_value()};
+  return choice;
 }
 
 // ---- Ticks ----
@@ -100,7 +107,8 @@ void EngineActorState::RunTick(RequestKey key) {
 void EngineActorState::AnswerTick(const QueueTick& tick, linkw::TickResult result) {
   if (result.status == linkw::Status::kOk || !result.events.lanes.empty()) {
     result.events.op_completions = std::exchange(LinkOf(tick.key.link).reported_ops, {});
-    result.events.mem = ToWire((*engine_)->Memory());
+    PublishMemory();
+    result.events.mem = ToWire(progress_->memory());
   }
   if (tick.token->cancelled()) progress_->AddCancel();
   PublishLoad();
@@ -132,6 +140,7 @@ void EngineActorState::RunCallNow(RequestKey key) {
       CallRun(engine, LinkOf(key.link), context_, call.request.segment).Run(*call.request.message);
   progress_->EndStep(Now());
   work_.Remove(key);
+  PublishMemory();
   PublishLoad();
   call.answer->Answer(CallDone{std::make_shared<const linkw::WorkerMessage>(std::move(answer))});
 }
@@ -158,9 +167,8 @@ void EngineActorState::OnRunOp(const RunOp& run) {
 }
 
 // The op that was stepped longest ago, of those that have something to do.
-std::optional<RequestKey> EngineActorState::NextOp() const {
-  std::optional<RequestKey> next = work_.Next(WorkClass::kOp);
-  if (next) return next;
+std::optional<RequestKey> EngineActorState::NextRunningOp() const {
+  std::optional<RequestKey> next;
   uint64_t longest = 0;
   for (const auto& [key, op] : ops_) {
     if (op.running == nullptr || op.idle) continue;
@@ -216,6 +224,7 @@ void EngineActorState::EndOp(RequestKey key, const absl::Status& status) {
     op.running.reset();  // the engine lets go of the memory before anybody is told
   }
   work_.Remove(key);
+  PublishMemory();
   PublishLoad();
   compat::Send(self_, op.request.reply_to, std::move(ended));
   ScheduleStep();

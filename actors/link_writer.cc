@@ -27,15 +27,13 @@ void LinkWriterState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispa
 
 void LinkWriterState::OnSend(const SendMessage& send) {
   if (failed_ || closing_) return;
-  const linkw::EncodedMessage encoded = linkw::Serialize(*WithDroppedEmits(send));
-  const bool droppable = linkw::IsDroppable(encoded.type);
-  const size_t queued = queue_.queued_bytes() + encoded.payload.size();
-  if (droppable && queued > options_.droppable_limit_bytes) {
+  // Before it costs anything: an engine can draw faster than a peer reads.
+  if (linkw::IsDroppable(linkw::TypeOf(*send.message)) &&
+      queue_.queued_bytes() >= options_.droppable_limit_bytes) {
     CountDropped(send);
-    compat::Send(self_, send.ack_to,
-                 FrameWritten{.payload_bytes = encoded.payload.size(), .dropped = true});
-    return;
+    return compat::Send(self_, send.ack_to, FrameWritten{.dropped = true});
   }
+  const linkw::EncodedMessage encoded = linkw::Serialize(*WithDroppedEmits(send));
   Enqueue(encoded, send.correlation, send.ack_to);
   if (!waiting_) Flush();
 }

@@ -27,8 +27,10 @@ StateExport ExportOf(const linkw::Demote& op) {
           .free_device_copy = true};
 }
 
-DemotedRanges::Entry EntryOf(const StateEnvelope& envelope) {
-  return {.space = envelope.space, .range = envelope.range, .provenance = envelope.provenance};
+DemotedRanges::Entry EntryOf(const linkw::StateEnvelope& envelope) {
+  return {.space = ToEngine(envelope.space_id),
+          .range = {envelope.range.start, envelope.range.end},
+          .provenance = envelope.provenance};
 }
 
 absl::Status CheckRange(const linkw::TokenRange& range) {
@@ -68,12 +70,12 @@ absl::StatusOr<std::unique_ptr<OpRun>> OpRun::Begin(Generation& generation, cons
     begun = CheckRange(demote->range);
     if (begun.ok()) begun = run->BeginExport(generation, ExportOf(*demote), demote->sizing_gen);
   } else {
-    const StateEnvelope& envelope = run->import_->envelope;
+    const linkw::StateEnvelope& envelope = run->import_->envelope;
     begun = CheckPromote(link, op, envelope);
     if (!begun.ok()) return begun;
     begun = run->BeginImport(generation, {.sequence = ToEngine(SequenceOf(op)),
-                                          .space = envelope.space,
-                                          .range = envelope.range,
+                                          .space = ToEngine(envelope.space_id),
+                                          .range = {envelope.range.start, envelope.range.end},
                                           .encoding = envelope.encoding,
                                           .provenance = envelope.provenance,
                                           .replace = std::holds_alternative<linkw::Restore>(op)});
@@ -83,7 +85,7 @@ absl::StatusOr<std::unique_ptr<OpRun>> OpRun::Begin(Generation& generation, cons
 }
 
 absl::Status OpRun::CheckPromote(const EngineLink& link, const linkw::StateOp& op,
-                                 const StateEnvelope& envelope) {
+                                 const linkw::StateEnvelope& envelope) {
   if (!std::holds_alternative<linkw::Promote>(op) ||
       !link.demoted.Contradicts(ToEngine(SequenceOf(op)), EntryOf(envelope))) {
     return absl::OkStatus();
@@ -92,7 +94,7 @@ absl::Status OpRun::CheckPromote(const EngineLink& link, const linkw::StateOp& o
                            "the buffer holds other state than was demoted");
 }
 
-void NoteOpDone(EngineLink& link, const linkw::StateOp& op, const StateEnvelope& envelope) {
+void NoteOpDone(EngineLink& link, const linkw::StateOp& op, const linkw::StateEnvelope& envelope) {
   const SequenceHandle sequence = ToEngine(SequenceOf(op));
   if (std::holds_alternative<linkw::Demote>(op)) {
     link.demoted.Add(sequence, EntryOf(envelope));
@@ -116,26 +118,26 @@ absl::Status OpRun::BeginExport(Generation& generation, const StateExport& what,
     return absl::FailedPreconditionError(
         "the state has changed since EXPORT_SIZE: its sizing_gen is stale");
   }
-  if (segment_->size() < kStateEnvelopeBytes ||
-      size->bytes > segment_->size() - kStateEnvelopeBytes) {
+  if (segment_->size() < linkw::kStateEnvelopeBytes ||
+      size->bytes > segment_->size() - linkw::kStateEnvelopeBytes) {
     return absl::InvalidArgumentError(absl::StrCat("the buffer has ", segment_->size(),
                                                    " bytes; the sealed state takes ", size->bytes,
-                                                   " and ", kStateEnvelopeBytes));
+                                                   " and ", linkw::kStateEnvelopeBytes));
   }
   const absl::StatusOr<Digest> provenance =
       generation.Provenance(what.sequence, what.space, what.range);
   if (!provenance.ok()) return provenance.status();
   const absl::StatusOr<absl::Span<std::byte>> out =
-      segment_->Slice(kStateEnvelopeBytes, size->bytes);
+      segment_->Slice(linkw::kStateEnvelopeBytes, size->bytes);
   if (!out.ok()) return out.status();
   absl::StatusOr<std::unique_ptr<StateJob>> job = generation.StartExport(what, *out);
   if (!job.ok()) return job.status();
   if (*job == nullptr) return absl::InternalError("the engine returned no export");
   job_ = *std::move(job);
   envelope_ = {.provenance = *provenance,
-               .space = what.space,
+               .space_id = linkw::SpaceId{static_cast<uint32_t>(what.space)},
                .encoding = what.encoding,
-               .range = what.range,
+               .range = {what.range.start, what.range.end},
                .payload_bytes = size->bytes};
   return absl::OkStatus();
 }

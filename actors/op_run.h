@@ -8,10 +8,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "actors/engine_link.h"
-#include "actors/state_envelope.h"
 #include "engine/cancel_token.h"
 #include "engine/generation.h"
 #include "engine/state_job.h"
+#include "protocol/state_envelope.h"
 #include "protocol/state_op_messages.h"
 #include "shm/segment.h"
 
@@ -19,7 +19,7 @@ namespace superfluid {
 
 // State that was copied out of a peer's buffer and found whole.
 struct ImportedState {
-  StateEnvelope envelope;
+  linkw::StateEnvelope envelope;
   std::unique_ptr<std::byte[]> bytes;  // NOLINT(modernize-avoid-c-arrays): not zeroed first
   absl::Span<const std::byte> payload() const { return {bytes.get(), envelope.payload_bytes}; }
 };
@@ -49,24 +49,24 @@ class OpRun {
 
   uint64_t bytes_moved() const;
   // What to seal an export with; all but the checksum and the space's key.
-  const StateEnvelope& envelope() const { return envelope_; }
+  const linkw::StateEnvelope& envelope() const { return envelope_; }
 
  private:
   OpRun() = default;
 
   static absl::Status CheckPromote(const EngineLink& link, const linkw::StateOp& op,
-                                   const StateEnvelope& envelope);
+                                   const linkw::StateEnvelope& envelope);
   absl::Status BeginExport(Generation& generation, const StateExport& what, uint64_t sizing_gen);
   absl::Status BeginImport(Generation& generation, const StateImport& what);
 
   std::shared_ptr<const Segment> segment_;
   std::shared_ptr<const ImportedState> import_;
-  StateEnvelope envelope_;
+  linkw::StateEnvelope envelope_;
   std::unique_ptr<StateJob> job_;  // last: it may touch the memory above
 };
 
 // Notes in `link` what a finished op changed about which state is on the device.
-void NoteOpDone(EngineLink& link, const linkw::StateOp& op, const StateEnvelope& envelope);
+void NoteOpDone(EngineLink& link, const linkw::StateOp& op, const linkw::StateEnvelope& envelope);
 
 // The parts of an op that all kinds have.
 linkw::SequenceId SequenceOf(const linkw::StateOp& op);

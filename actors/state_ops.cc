@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "actors/artifact_check.h"
 #include "actors/engine_status.h"
+#include "actors/import_copy.h"
 #include "protocol/status.h"
 
 namespace superfluid {
@@ -73,7 +73,7 @@ BufferBound StateOpsState::OnLend(const LendBuffer& lend) const {
 void StateOpsState::OnSubmit(const SubmitOp& submit) {
   const RequestKey key{context_.link, submit.seq};
   OpenOp op{.handle = submit.handle, .is_export = IsExport(submit.op)};
-  StateEnvelope envelope;
+  linkw::StateEnvelope envelope;
   if (const absl::Status admitted = Admit(submit, op, envelope); !admitted.ok()) {
     Send(submit.seq,
          linkw::StateOpAccepted{.status = EngineStatus(admitted), .message = MessageOf(admitted)});
@@ -101,12 +101,12 @@ void StateOpsState::OnSubmit(const SubmitOp& submit) {
 
 // What is wrong with an op before it is accepted.
 absl::Status StateOpsState::Admit(const SubmitOp& submit, OpenOp& op,
-                                  StateEnvelope& envelope) const {
+                                  linkw::StateEnvelope& envelope) const {
   if (ops_.size() >= context_.op_window) {
     return linkw::MakeStatus(linkw::Status::kBusy,
                              absl::StrCat(ops_.size(), " ops are open, the most that may be"));
   }
-  const auto space = static_cast<SpaceId>(SpaceOf(submit.op));
+  const linkw::SpaceId space = SpaceOf(submit.op);
   if (FindSpace(space) == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no state space ", static_cast<uint32_t>(space)));
@@ -117,24 +117,25 @@ absl::Status StateOpsState::Admit(const SubmitOp& submit, OpenOp& op,
   }
   op.segment = *std::move(segment);
   if (op.is_export) return absl::OkStatus();
-  absl::StatusOr<StateEnvelope> checked = CheckEnvelope(submit.op, *op.segment);
+  absl::StatusOr<linkw::StateEnvelope> checked = CheckEnvelope(submit.op, *op.segment);
   if (!checked.ok()) return checked.status();
   envelope = *checked;
   return absl::OkStatus();
 }
 
-absl::StatusOr<StateEnvelope> StateOpsState::CheckEnvelope(const linkw::StateOp& op,
-                                                           const Segment& segment) const {
-  if (segment.size() < kStateEnvelopeBytes) return Mismatch("the buffer is too small to be state");
-  StateEnvelopeBytes bytes;
+absl::StatusOr<linkw::StateEnvelope> StateOpsState::CheckEnvelope(const linkw::StateOp& op,
+                                                                  const Segment& segment) const {
+  if (segment.size() < linkw::kStateEnvelopeBytes)
+    return Mismatch("the buffer is too small to be state");
+  linkw::StateEnvelopeBytes bytes;
   std::memcpy(bytes.data(), segment.data(), bytes.size());
-  absl::StatusOr<StateEnvelope> envelope = OpenEnvelope(bytes, segment.size());
+  absl::StatusOr<linkw::StateEnvelope> envelope = linkw::ParseStateEnvelope(bytes, segment.size());
   if (!envelope.ok()) return envelope;
-  if (envelope->space != static_cast<SpaceId>(SpaceOf(op))) {
-    return Mismatch(
-        absl::StrCat("the buffer holds state of space ", static_cast<uint32_t>(envelope->space)));
+  if (envelope->space_id != SpaceOf(op)) {
+    return Mismatch(absl::StrCat("the buffer holds state of space ",
+                                 static_cast<uint32_t>(envelope->space_id)));
   }
-  const StateSpace& space = *FindSpace(envelope->space);
+  const StateSpace& space = *FindSpace(envelope->space_id);
   if (envelope->compat_key != space.compat_key) {
     return Mismatch("the buffer holds state of another model or engine");
   }
@@ -142,7 +143,7 @@ absl::StatusOr<StateEnvelope> StateOpsState::CheckEnvelope(const linkw::StateOp&
     return Mismatch(absl::StrCat("the space has no encoding ", envelope->encoding));
   }
   if (const auto* promote = std::get_if<linkw::Promote>(&op)) {
-    if (envelope->range != TokenRange{promote->range.start, promote->range.end}) {
+    if (envelope->range != promote->range) {
       return Mismatch("the buffer holds the state of another token range");
     }
   } else if (envelope->range.start != 0) {
@@ -152,7 +153,7 @@ absl::StatusOr<StateEnvelope> StateOpsState::CheckEnvelope(const linkw::StateOp&
 }
 
 absl::StatusOr<std::shared_ptr<const ImportedState>> StateOpsState::CopyOut(
-    const SubmitOp& submit, OpenOp& op, const StateEnvelope& envelope) {
+    const SubmitOp& submit, OpenOp& op, const linkw::StateEnvelope& envelope) {
   uint64_t in_use = 0;
   for (const auto& [seq, other] : ops_) in_use += other.private_bytes;
   const uint64_t most = context_.buffers.max_bytes;
@@ -165,12 +166,11 @@ absl::StatusOr<std::shared_ptr<const ImportedState>> StateOpsState::CopyOut(
     return linkw::MakeStatus(linkw::Status::kOutOfMemory, "no memory to import so much state");
   }
   op.private_bytes = envelope.payload_bytes;
-  if (submit.token->cancelled()) return StoppedStatus(submit.token->reason());
-  const absl::Status copied =
-      CopyPayload(envelope, {op.segment->data() + kStateEnvelopeBytes, envelope.payload_bytes},
-                  {import->bytes.get(), envelope.payload_bytes});
+  const absl::Status copied = CopyImport(
+      envelope, {op.segment->data() + linkw::kStateEnvelopeBytes, envelope.payload_bytes},
+      {import->bytes.get(), envelope.payload_bytes}, *submit.token);
+  if (absl::IsCancelled(copied)) return StoppedStatus(submit.token->reason());
   if (!copied.ok()) return copied;
-  if (submit.token->cancelled()) return StoppedStatus(submit.token->reason());
   return import;
 }
 
@@ -183,20 +183,21 @@ void StateOpsState::OnOpEnded(const OpEnded& ended) {
 }
 
 // The envelope goes in last, when all behind it is in place.
-absl::Status StateOpsState::Seal(const OpenOp& op, StateEnvelope envelope) const {
+absl::Status StateOpsState::Seal(const OpenOp& op, linkw::StateEnvelope envelope) const {
   const absl::StatusOr<absl::Span<std::byte>> payload =
-      op.segment->Slice(kStateEnvelopeBytes, envelope.payload_bytes);
+      op.segment->Slice(linkw::kStateEnvelopeBytes, envelope.payload_bytes);
   if (!payload.ok()) return payload.status();
-  envelope.compat_key = FindSpace(envelope.space)->compat_key;
-  envelope.payload_checksum = PayloadChecksum(*payload);
-  const StateEnvelopeBytes sealed = SealEnvelope(envelope);
+  envelope.compat_key = FindSpace(envelope.space_id)->compat_key;
+  envelope.payload_hash = linkw::StateHash(*payload);
+  const linkw::StateEnvelopeBytes sealed = linkw::SealStateEnvelope(envelope);
   std::memcpy(op.segment->data(), sealed.data(), sealed.size());
   return absl::OkStatus();
 }
 
-const StateSpace* StateOpsState::FindSpace(SpaceId id) const {
-  const auto it = std::find_if(context_.spaces->begin(), context_.spaces->end(),
-                               [id](const StateSpace& space) { return space.id == id; });
+const StateSpace* StateOpsState::FindSpace(linkw::SpaceId id) const {
+  const auto it = std::find_if(
+      context_.spaces->begin(), context_.spaces->end(),
+      [id](const StateSpace& space) { return static_cast<linkw::SpaceId>(space.id) == id; });
   return it == context_.spaces->end() ? nullptr : &*it;
 }
 
@@ -226,7 +227,6 @@ void StateOpsState::Send(uint64_t seq, linkw::WorkerMessage message) {
 
 StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsState> self,
                                          StateOpsContext context) {
-  const std::string model_root = context.model_root;
   self->state.Start(std::move(context));
   return {
       [self](const AllocateBuffer& allocate) { return self->state.OnAllocate(allocate); },
@@ -236,9 +236,6 @@ StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsStat
       [self](const LendBuffer& lend) { return self->state.OnLend(lend); },
       [self](const SubmitOp& submit) { self->state.OnSubmit(submit); },
       [self](const OpEnded& ended) { self->state.OnOpEnded(ended); },
-      [model_root](const CheckArtifacts& check) {
-        return OpenArtifacts(model_root, *check.strategy);
-      },
   };
 }
 

@@ -17,9 +17,9 @@
 #include "actors/ids.h"
 #include "actors/link_writer_interface.h"
 #include "actors/op_run.h"
-#include "actors/state_envelope.h"
 #include "actors/state_ops_interface.h"
 #include "engine/state_job.h"
+#include "protocol/state_envelope.h"
 
 namespace superfluid {
 
@@ -32,7 +32,6 @@ struct StateOpsContext {
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   BufferLimits buffers;
   uint32_t op_window = 16;
-  std::string model_root = "/";
 };
 
 // Owns the shared-memory buffers of one link (BufferTable has the rules) and its op window.
@@ -45,8 +44,7 @@ struct StateOpsContext {
 // import reads is copied into private memory first: the engine never sees bytes that the peer can
 // still change, or that were not checked.
 //
-// Pooled: mapping and copying memory, and hashing files, are not the business of the actors on the
-// hot path.
+// Pooled: mapping and copying memory is not the business of the actors on the hot path.
 class StateOpsState {
  public:
   static constexpr const char* name = "state-ops";
@@ -73,13 +71,13 @@ class StateOpsState {
     uint64_t private_bytes = 0;  // copied for it
   };
 
-  absl::Status Admit(const SubmitOp& submit, OpenOp& op, StateEnvelope& envelope) const;
-  absl::StatusOr<StateEnvelope> CheckEnvelope(const linkw::StateOp& op,
-                                              const Segment& segment) const;
-  absl::StatusOr<std::shared_ptr<const ImportedState>> CopyOut(const SubmitOp& submit, OpenOp& op,
-                                                               const StateEnvelope& envelope);
-  absl::Status Seal(const OpenOp& op, StateEnvelope envelope) const;
-  const StateSpace* FindSpace(SpaceId id) const;
+  absl::Status Admit(const SubmitOp& submit, OpenOp& op, linkw::StateEnvelope& envelope) const;
+  absl::StatusOr<linkw::StateEnvelope> CheckEnvelope(const linkw::StateOp& op,
+                                                     const Segment& segment) const;
+  absl::StatusOr<std::shared_ptr<const ImportedState>> CopyOut(
+      const SubmitOp& submit, OpenOp& op, const linkw::StateEnvelope& envelope);
+  absl::Status Seal(const OpenOp& op, linkw::StateEnvelope envelope) const;
+  const StateSpace* FindSpace(linkw::SpaceId id) const;
   void Finish(uint64_t seq, const absl::Status& status, uint64_t bytes_moved);
   void Send(uint64_t seq, linkw::WorkerMessage message);
 

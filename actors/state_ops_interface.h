@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "actors/caf_compat.h"
-#include "actors/state_envelope.h"
 #include "actors/type_ids.h"
 #include "engine/cancel_token.h"
 #include "protocol/messages.h"
+#include "protocol/state_envelope.h"
 #include "shm/owned_fd.h"
 #include "shm/segment.h"
 
@@ -75,19 +75,8 @@ struct SubmitOp {
 struct OpEnded {
   uint64_t seq = 0;
   absl::Status status;
-  StateEnvelope envelope;  // of an export: what to seal it with
+  linkw::StateEnvelope envelope;  // of an export: what to seal it with
   uint64_t bytes_moved = 0;
-};
-
-// Compare the artifacts of a strategy with their hashes and sizes. From Dispatcher.
-struct CheckArtifacts {
-  std::shared_ptr<const linkw::StrategyRegister> strategy;
-};
-// `strategy` names paths that the engine can open while this is held.
-struct ArtifactsChecked {
-  absl::Status status;
-  std::shared_ptr<const linkw::StrategyRegister> strategy;
-  std::shared_ptr<const void> files;
 };
 
 // Owns one link's buffers and its op window. See state_ops.h.
@@ -95,8 +84,7 @@ using StateOps =
     compat::Handle<caf::result<BufferAllocated>(AllocateBuffer),
                    caf::result<BufferAttached>(AttachBuffer), caf::result<void>(ReleaseBuffer),
                    caf::result<void>(BindBuffer), caf::result<BufferBound>(LendBuffer),
-                   caf::result<void>(SubmitOp), caf::result<void>(OpEnded),
-                   caf::result<ArtifactsChecked>(CheckArtifacts)>;
+                   caf::result<void>(SubmitOp), caf::result<void>(OpEnded)>;
 
 }  // namespace superfluid
 

@@ -1,7 +1,6 @@
 #include "actors/tick_run.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -100,25 +99,32 @@ absl::Status TickRun::CheckPlan() const {
     return absl::InvalidArgumentError(
         absl::StrCat("a tick has 1 to ", most, " lanes, not ", plan_.lanes.size()));
   }
-  std::set<linkw::LaneTag> tags;
-  std::set<linkw::SequenceId> sequences;
+  std::vector<uint64_t> tags;
+  std::vector<uint64_t> sequences;
   size_t with_logits = 0;
   for (const linkw::Lane& lane : plan_.lanes) {
-    if (!tags.insert(lane.lane_tag).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("two lanes have the tag ", static_cast<uint64_t>(lane.lane_tag)));
-    }
-    if (lane.sequence != linkw::SequenceId{} && !sequences.insert(lane.sequence).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("two lanes work on sequence ", static_cast<uint64_t>(lane.sequence)));
+    tags.push_back(static_cast<uint64_t>(lane.lane_tag));
+    if (lane.sequence != linkw::SequenceId{}) {
+      sequences.push_back(static_cast<uint64_t>(lane.sequence));
     }
     if (lane.want_logits) ++with_logits;
+  }
+  if (absl::Status twice = CheckTwice(std::move(tags), "have the tag"); !twice.ok()) return twice;
+  if (absl::Status twice = CheckTwice(std::move(sequences), "work on sequence"); !twice.ok()) {
+    return twice;
   }
   if (with_logits > kLogitsRing.slots) {
     return absl::InvalidArgumentError(
         absl::StrCat("at most ", kLogitsRing.slots, " lanes of a tick may want logits"));
   }
   return absl::OkStatus();
+}
+
+absl::Status TickRun::CheckTwice(std::vector<uint64_t> numbers, const char* what) {
+  std::sort(numbers.begin(), numbers.end());
+  const auto twice = std::adjacent_find(numbers.begin(), numbers.end());
+  if (twice == numbers.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("two lanes ", what, " ", *twice));
 }
 
 absl::Status TickRun::ReadInputs() {
@@ -131,6 +137,7 @@ absl::Status TickRun::ReadInputs() {
   for (size_t i = 0; i < slots_.size(); ++i) {
     slots_[i].status = CheckLane(plan_.lanes[i], slots_[i].input);
     if (!slots_[i].status.ok()) continue;
+    slots_[i].result = lanes_.size();
     lanes_.push_back(i);
     tokens_in_ += slots_[i].input.size();
   }
@@ -138,12 +145,13 @@ absl::Status TickRun::ReadInputs() {
 }
 
 absl::Status TickRun::CheckLane(const linkw::Lane& lane, absl::Span<const Token> input) const {
-  for (const absl::Status& status :
-       {CheckShape(lane), CheckSampling(lane.sampling), CheckHandles(lane), CheckTokens(input),
-        CheckTokens(lane.draft_tokens), CheckTokens(lane.stop_tokens)}) {
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
+  absl::Status status = CheckShape(lane);
+  if (status.ok()) status = CheckSampling(lane.sampling);
+  if (status.ok()) status = CheckHandles(lane);
+  if (status.ok()) status = CheckTokens(input);
+  if (status.ok()) status = CheckTokens(lane.draft_tokens);
+  if (status.ok()) status = CheckTokens(lane.stop_tokens);
+  return status;
 }
 
 absl::Status TickRun::CheckHandles(const linkw::Lane& lane) const {
@@ -232,9 +240,8 @@ absl::Status TickRun::CheckResult(const linkw::Lane& lane, const LaneResult& res
 linkw::LaneEvent TickRun::MakeEvent(size_t index) {
   const linkw::Lane& lane = plan_.lanes[index];
   absl::Status status = slots_[index].status;
-  const auto ran = std::find(lanes_.begin(), lanes_.end(), index);
-  if (ran != lanes_.end()) {
-    const LaneResult& result = results_[static_cast<size_t>(ran - lanes_.begin())];
+  if (status.ok()) {
+    const LaneResult& result = results_[slots_[index].result];
     status = CheckResult(lane, result);
     if (status.ok()) return WriteResult(lane, result);
   }

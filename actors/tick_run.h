@@ -44,10 +44,12 @@ class TickRun : private TickHost {
     absl::Status status;
     std::vector<Token> input;
     uint32_t emitted = 0;
+    size_t result = 0;  // its index in results_; only if status is OK
   };
 
   absl::Status CheckPlan() const;
   absl::Status ReadInputs();
+  static absl::Status CheckTwice(std::vector<uint64_t> numbers, const char* what);
   absl::Status CheckLane(const linkw::Lane& lane, absl::Span<const Token> input) const;
   absl::Status CheckHandles(const linkw::Lane& lane) const;
   absl::Status CheckTokens(absl::Span<const Token> tokens) const;

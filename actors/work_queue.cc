@@ -6,26 +6,32 @@
 namespace superfluid {
 
 void WorkQueue::Add(RequestKey key, WorkClass work, Footprint footprint, bool ready) {
-  std::sort(footprint.keys.begin(), footprint.keys.end());
   items_.push_back({.key = key,
                     .work = work,
                     .footprint = std::move(footprint),
                     .phase = ready ? Phase::kReady : Phase::kReserved});
+  if (ready) ++ready_.at(static_cast<size_t>(work));
 }
 
 void WorkQueue::MakeReady(RequestKey key) {
   const auto item = Find(key);
-  if (item != items_.end() && item->phase == Phase::kReserved) item->phase = Phase::kReady;
+  if (item == items_.end() || item->phase != Phase::kReserved) return;
+  item->phase = Phase::kReady;
+  ++ready_.at(static_cast<size_t>(item->work));
 }
 
 void WorkQueue::Begin(RequestKey key) {
   const auto item = Find(key);
-  if (item != items_.end()) item->phase = Phase::kRunning;
+  if (item == items_.end()) return;
+  if (item->phase == Phase::kReady) --ready_.at(static_cast<size_t>(item->work));
+  item->phase = Phase::kRunning;
 }
 
 void WorkQueue::Remove(RequestKey key) {
   const auto item = Find(key);
-  if (item != items_.end()) items_.erase(item);
+  if (item == items_.end()) return;
+  if (item->phase == Phase::kReady) --ready_.at(static_cast<size_t>(item->work));
+  items_.erase(item);
 }
 
 bool WorkQueue::Running(RequestKey key) const {
@@ -33,11 +39,22 @@ bool WorkQueue::Running(RequestKey key) const {
   return item != items_.end() && item->phase == Phase::kRunning;
 }
 
-std::optional<RequestKey> WorkQueue::Next(WorkClass work) const {
-  for (auto item = items_.begin(); item != items_.end(); ++item) {
-    if (item->work == work && item->phase == Phase::kReady && MayBegin(item)) return item->key;
+WorkQueue::Candidates WorkQueue::Next() const {
+  Candidates next;
+  const auto wanted = [&](WorkClass work) {
+    const auto index = static_cast<size_t>(work);
+    return ready_.at(index) > 0 && !next.at(index);
+  };
+  InUse in_front;
+  for (const Item& item : items_) {
+    if (!wanted(WorkClass::kTick) && !wanted(WorkClass::kCall) && !wanted(WorkClass::kOp)) break;
+    if (in_front.everything) break;  // nothing behind a barrier may begin
+    if (item.phase == Phase::kReady && wanted(item.work) && !in_front.Conflicts(item.footprint)) {
+      next.at(static_cast<size_t>(item.work)) = item.key;
+    }
+    in_front.Add(item.footprint);
   }
-  return std::nullopt;
+  return next;
 }
 
 std::vector<RequestKey> WorkQueue::KeysOf(LinkId link) const {
@@ -54,25 +71,16 @@ size_t WorkQueue::waiting() const {
   }));
 }
 
-bool WorkQueue::Conflict(const Footprint& a, const Footprint& b) {
-  if (a.barrier || b.barrier) return true;
-  auto in_a = a.keys.begin();
-  auto in_b = b.keys.begin();
-  while (in_a != a.keys.end() && in_b != b.keys.end()) {
-    if (*in_a == *in_b) return true;
-    if (*in_a < *in_b) {
-      ++in_a;
-    } else {
-      ++in_b;
-    }
-  }
-  return false;
+bool WorkQueue::InUse::Conflicts(const Footprint& footprint) const {
+  if (footprint.barrier) return something;
+  return std::any_of(footprint.keys.begin(), footprint.keys.end(),
+                     [this](const WorkKey& key) { return keys.contains(key); });
 }
 
-bool WorkQueue::MayBegin(Items::const_iterator candidate) const {
-  return std::none_of(items_.begin(), candidate, [&](const Item& earlier) {
-    return Conflict(earlier.footprint, candidate->footprint);
-  });
+void WorkQueue::InUse::Add(const Footprint& footprint) {
+  something = true;
+  everything = everything || footprint.barrier;
+  keys.insert(footprint.keys.begin(), footprint.keys.end());
 }
 
 WorkQueue::Items::const_iterator WorkQueue::Find(RequestKey key) const {

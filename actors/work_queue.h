@@ -1,19 +1,23 @@
 #ifndef SUPERFLUID_ACTORS_WORK_QUEUE_H_
 #define SUPERFLUID_ACTORS_WORK_QUEUE_H_
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "actors/ids.h"
 #include "engine/handles.h"
 
 namespace superfluid {
 
 enum class WorkClass : uint8_t { kTick, kCall, kOp };
+inline constexpr size_t kWorkClasses = 3;
 
 // Something that two requests may have in common, and must then use in the order sent.
 struct WorkKey {
@@ -25,8 +29,11 @@ struct WorkKey {
     return {Kind::kSequence, static_cast<uint64_t>(sequence)};
   }
   static WorkKey Of(LaneTag tag) { return {Kind::kLane, static_cast<uint64_t>(tag)}; }
-  friend auto operator<=>(const WorkKey&,
-                          const WorkKey&) = default;  // NOLINT(modernize-use-nullptr)
+  friend bool operator==(const WorkKey&, const WorkKey&) = default;
+  template <class H>
+  friend H AbslHashValue(H state, const WorkKey& key) {
+    return H::combine(std::move(state), key.kind, key.value);
+  }
 };
 
 // What a request touches.
@@ -45,7 +52,8 @@ struct Footprint {
 // when its request arrives, and becomes ready when its buffer has been looked at: what is sent
 // after it, and touches its sequence, waits for it all the same.
 //
-// Threads: one. Complexity: a decision looks at every pair of requests, of which there are few.
+// Threads: one. Complexity: a decision looks at the keys of what is in front of the first request
+// of each class that may begin, each once, whatever a peer sends.
 class WorkQueue {
  public:
   // `key` is not in the queue yet.
@@ -58,8 +66,12 @@ class WorkQueue {
   bool Contains(RequestKey key) const { return Find(key) != items_.end(); }
   bool Running(RequestKey key) const;
 
-  // The oldest request of this class that may begin now.
-  std::optional<RequestKey> Next(WorkClass work) const;
+  // Of each class, the oldest request that may begin now.
+  using Candidates = std::array<std::optional<RequestKey>, kWorkClasses>;
+  Candidates Next() const;
+  std::optional<RequestKey> Next(WorkClass work) const {
+    return Next().at(static_cast<size_t>(work));
+  }
 
   // In the order sent.
   std::vector<RequestKey> KeysOf(LinkId link) const;
@@ -76,12 +88,21 @@ class WorkQueue {
   };
   using Items = std::list<Item>;
 
-  static bool Conflict(const Footprint& a, const Footprint& b);
-  bool MayBegin(Items::const_iterator candidate) const;
+  // What is in use by requests further in front.
+  struct InUse {
+    absl::flat_hash_set<WorkKey> keys;
+    bool something = false;
+    bool everything = false;
+
+    bool Conflicts(const Footprint& footprint) const;
+    void Add(const Footprint& footprint);
+  };
+
   Items::const_iterator Find(RequestKey key) const;
   Items::iterator Find(RequestKey key);
 
   Items items_;
+  std::array<size_t, kWorkClasses> ready_{};  // of each class, that have not begun
 };
 
 }  // namespace superfluid

@@ -21,7 +21,7 @@ class ArtifactCheckTest : public testing::Test {
         {.content_hash = hash.Finish(), .byte_size = 5, .load_path = "draft.bin"});
   }
   linkw::Status Check() {
-    const ArtifactsChecked checked = OpenArtifacts(root_, strategy_);
+    const ArtifactsChecked checked = OpenArtifacts(root_, strategy_, token_);
     EXPECT_EQ(checked.status.ok() || checked.status.message().find("artifact 0: ") == 0, true)
         << checked.status;
     return linkw::FromAbsl(checked.status);
@@ -29,10 +29,11 @@ class ArtifactCheckTest : public testing::Test {
 
   const std::string root_ = testing::TempDir();
   linkw::StrategyRegister strategy_;
+  CancelToken token_;
 };
 
 TEST_F(ArtifactCheckTest, NamesTheOpenFile) {
-  const ArtifactsChecked checked = OpenArtifacts(root_, strategy_);
+  const ArtifactsChecked checked = OpenArtifacts(root_, strategy_, token_);
   ASSERT_TRUE(checked.status.ok()) << checked.status;
   std::ifstream file(checked.strategy->artifacts[0].load_path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "draft");
@@ -44,6 +45,11 @@ TEST_F(ArtifactCheckTest, RefusesAnotherHashOrSize) {
   strategy_.artifacts[0].content_hash[0] ^= 1;
   strategy_.artifacts[0].byte_size = 6;
   EXPECT_EQ(Check(), linkw::Status::kInvalidArgument);
+}
+
+TEST_F(ArtifactCheckTest, StopsWhenItIsCancelled) {
+  token_.Cancel(CancelReason::kLinkClosed, 1);
+  EXPECT_EQ(Check(), linkw::Status::kCancelled);
 }
 
 TEST_F(ArtifactCheckTest, RefusesPathsOutsideAndMissingFiles) {

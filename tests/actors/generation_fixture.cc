@@ -21,8 +21,11 @@ Peer& GenerationFixture::StartDriver() {
   return NextDriver();
 }
 
-Peer& GenerationFixture::NextDriver() {
-  Peer& peer = ConnectDriver();
+Peer& GenerationFixture::NextDriver(size_t capacity_bytes) {
+  Peer& peer = Connect(true, capacity_bytes);
+  const uint64_t hello = peer.SendHello();
+  Run();
+  peer.Expect<linkw::HelloAck>(hello);
   rings_.emplace();
   control_ = DaemonControl::Create().value();
   peer.SendFd(kTokenInRing.id, rings_->in.segment().DuplicateFd()->get());

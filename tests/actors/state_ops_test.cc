@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "actors/caf_compat.h"
-#include "actors/state_envelope.h"
+#include "protocol/state_envelope.h"
 #include "tests/actors/generation_fixture.h"
 
 namespace superfluid {
@@ -160,9 +160,10 @@ TEST_F(StateOpsTest, AReleaseOfABoundBufferWaitsForItsOp) {
       << "the id is gone at once";
   RunOps();
   EXPECT_EQ(peer.Expect<linkw::StateOpDone>(op).state, OpState::kDone);
-  StateEnvelopeBytes sealed;
+  linkw::StateEnvelopeBytes sealed;
   std::memcpy(sealed.data(), buffers_.at(1).data(), sealed.size());
-  EXPECT_TRUE(OpenEnvelope(sealed, buffers_.at(1).size()).ok()) << "the memory was still there";
+  EXPECT_TRUE(linkw::ParseStateEnvelope(sealed, buffers_.at(1).size()).ok())
+      << "the memory was still there";
 }
 
 TEST_F(StateOpsTest, ACancelledOpStillEndsWithOneDone) {

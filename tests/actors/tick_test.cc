@@ -50,6 +50,39 @@ TEST_F(TickTest, AllEmitsPrecedeTheResultAndSayTheSame) {
   EXPECT_EQ(result.events.dropped_emits, 0);
 }
 
+// A peer that does not read loses emits, never results, and is told how many.
+TEST_F(TickTest, EmitsThatAreDroppedAreCounted) {
+  Start();
+  Peer& peer = NextDriver(/*capacity_bytes=*/64 << 10);
+  std::vector<uint64_t> ticks;
+  for (uint64_t i = 0; i < 12; ++i) {
+    ticks.push_back(SendTick(peer, {Lane(i, {}, prompt_, 1024)}, linkw::kTickFlagPartialEmits));
+  }
+  RunSome(1'000'000);  // nobody reads
+  ReadAll();
+  Run();
+  std::map<uint64_t, size_t> emitted;
+  std::map<uint64_t, size_t> dropped;
+  while (!peer.empty()) {
+    const Received received = peer.Take();
+    if (const auto* emit = std::get_if<linkw::TickEmit>(&received.message)) {
+      EXPECT_FALSE(dropped.contains(received.correlation)) << "an emit after its result";
+      emitted[received.correlation] += emit->tokens.size();
+    } else {
+      const auto& result = std::get<linkw::TickResult>(received.message);
+      dropped[received.correlation] = result.events.dropped_emits;
+      EXPECT_EQ(result.events.lanes.at(0).out.count, 1024u);
+    }
+  }
+  size_t all_dropped = 0;
+  for (const uint64_t tick : ticks) {
+    ASSERT_TRUE(dropped.contains(tick)) << "a result is never dropped";
+    EXPECT_EQ(emitted[tick] + dropped[tick], 1024u);  // sim emits a token at a time
+    all_dropped += dropped[tick];
+  }
+  EXPECT_GT(all_dropped, 0u);
+}
+
 TEST_F(TickTest, TwoHundredAndFiftySixLanes) {
   Peer& peer = StartDriver();
   std::vector<linkw::Lane> lanes;

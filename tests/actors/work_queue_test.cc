@@ -79,6 +79,30 @@ TEST(WorkQueueTest, ABarrierWaitsForAllAndAllWaitForIt) {
   EXPECT_EQ(queue.Next(WorkClass::kCall), Key(2));
 }
 
+// A chain in which each request only has something in common with the one before it.
+TEST(WorkQueueTest, WhatIsBehindABlockedRequestOfAChainIsBlockedToo) {
+  WorkQueue queue;
+  queue.Add(Key(1), WorkClass::kOp, Uses({1}), false);
+  for (uint64_t i = 1; i < 1000; ++i) {
+    queue.Add(Key(1 + i), WorkClass::kTick, Uses({i, i + 1}), true);
+  }
+  EXPECT_EQ(queue.Next(WorkClass::kTick), std::nullopt);
+  queue.Remove(Key(1));
+  EXPECT_EQ(queue.Next(WorkClass::kTick), Key(2));
+}
+
+TEST(WorkQueueTest, AnswersForAllClassesAtOnce) {
+  WorkQueue queue;
+  queue.Add(Key(1), WorkClass::kTick, Uses({1}), true);
+  queue.Add(Key(2), WorkClass::kCall, Uses({1}), true);
+  queue.Add(Key(3), WorkClass::kCall, Uses({2}), true);
+  queue.Add(Key(4), WorkClass::kOp, Uses({3}), true);
+  const WorkQueue::Candidates next = queue.Next();
+  EXPECT_EQ(next, (WorkQueue::Candidates{Key(1), Key(3), Key(4)}));
+  queue.Begin(Key(4));
+  EXPECT_EQ(queue.Next(WorkClass::kOp), std::nullopt);
+}
+
 TEST(WorkQueueTest, KnowsWhatALinkHasOpen) {
   WorkQueue queue;
   queue.Add(Key(1, 1), WorkClass::kTick, {}, true);

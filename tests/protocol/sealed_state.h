@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/driver/state_envelope.h"
+#include "protocol/state_envelope.h"
 
 namespace superfluid::linkw {
 

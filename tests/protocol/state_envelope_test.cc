@@ -1,4 +1,4 @@
-#include "protocol/driver/state_envelope.h"
+#include "protocol/state_envelope.h"
 
 #include <functional>
 #include <limits>
@@ -39,6 +39,20 @@ TEST(StateEnvelopeTest, ReadsEveryField) {
   expected.payload_hash = StateHash(AsBytes(kPayload).first(sizeof(kPayload) - 1));
   EXPECT_EQ(*envelope, expected);
   EXPECT_EQ(envelope->sealed_bytes(), sealed.size());
+}
+
+TEST(StateEnvelopeTest, IsSealedAsItIsLaidOut) {
+  StateEnvelope envelope;
+  envelope.compat_key.fill(1);
+  envelope.provenance.fill(2);
+  envelope.space_id = SpaceId{3};
+  envelope.encoding = 4;
+  envelope.range = {5, 60};
+  envelope.payload_bytes = 7;
+  envelope.payload_hash = StateHash(AsBytes("payload"));
+  const StateEnvelopeBytes bytes = SealStateEnvelope(envelope);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) + "payload",
+            SealState(envelope, "payload"));
 }
 
 TEST(StateEnvelopeTest, ABufferMayBeLongerThanWhatIsInIt) {

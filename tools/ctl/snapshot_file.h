@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "protocol/driver/state_envelope.h"
+#include "protocol/state_envelope.h"
 #include "protocol/messages.h"
 #include "shm/owned_fd.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/driver/state_envelope.h"
+#include "protocol/state_envelope.h"
 #include "tools/ctl/json_text.h"
 #include "tools/ctl/snapshot_file.h"
 

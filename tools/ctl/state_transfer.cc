@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "protocol/driver/expect_reply.h"
-#include "protocol/driver/state_envelope.h"
+#include "protocol/state_envelope.h"
 #include "protocol/status.h"
 
 namespace superfluid::ctl {

@@ -1,6 +1,7 @@
-#ifndef SUPERFLUID_PROTOCOL_DRIVER_STATE_ENVELOPE_H_
-#define SUPERFLUID_PROTOCOL_DRIVER_STATE_ENVELOPE_H_
+#ifndef SUPERFLUID_PROTOCOL_STATE_ENVELOPE_H_
+#define SUPERFLUID_PROTOCOL_STATE_ENVELOPE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,9 +37,20 @@ struct StateEnvelope {
   bool operator==(const StateEnvelope&) const = default;
 };
 
-// Reads the envelope at the start of `sealed`, which is private memory and at least as long as
-// envelope and payload; it may be longer. The payload is not looked at. kEnvelopeMismatch, with
-// what is wrong: too short, magic, version, header bytes, checksum, reserved bytes, range, length.
+using StateEnvelopeBytes = std::array<std::byte, kStateEnvelopeBytes>;
+
+// The first bytes of sealed state. The checksums find damage, not malice: whoever can write a
+// buffer can seal what it likes.
+StateEnvelopeBytes SealStateEnvelope(const StateEnvelope& envelope);
+
+// Reads the envelope of sealed state that has `sealed_bytes` bytes or more, payload included. The
+// payload is not looked at. kEnvelopeMismatch, with what is wrong: magic, version, header bytes,
+// checksum, reserved bytes, range, a payload that does not fit.
+absl::StatusOr<StateEnvelope> ParseStateEnvelope(const StateEnvelopeBytes& bytes,
+                                                 uint64_t sealed_bytes);
+
+// The same for sealed state in private memory, which may be longer; also kEnvelopeMismatch if it is
+// shorter than an envelope.
 absl::StatusOr<StateEnvelope> ParseStateEnvelope(absl::Span<const std::byte> sealed);
 
 // The same, and holds the payload against its checksum.
@@ -49,4 +61,4 @@ uint64_t StateHash(absl::Span<const std::byte> bytes);
 
 }  // namespace superfluid::linkw
 
-#endif  // SUPERFLUID_PROTOCOL_DRIVER_STATE_ENVELOPE_H_
+#endif  // SUPERFLUID_PROTOCOL_STATE_ENVELOPE_H_

@@ -1,4 +1,4 @@
-#include "protocol/driver/state_envelope.h"
+#include "protocol/state_envelope.h"
 
 #include <xxhash.h>
 
@@ -33,6 +33,11 @@ static_assert(std::endian::native == std::endian::little);
 using Bytes = absl::Span<const std::byte>;
 
 template <typename T>
+void Store(StateEnvelopeBytes& bytes, size_t at, const T& value) {
+  std::memcpy(bytes.data() + at, &value, sizeof(value));
+}
+
+template <typename T>
 T Load(Bytes bytes, size_t at) {
   T value{};
   std::memcpy(&value, bytes.data() + at, sizeof(value));
@@ -49,7 +54,6 @@ bool IsZero(Bytes bytes) {
 
 // Before a field is believed.
 absl::Status CheckHeader(Bytes sealed) {
-  if (sealed.size() < kStateEnvelopeBytes) return Mismatch("it is shorter than its envelope");
   if (std::memcmp(sealed.data(), kMagic.data(), kMagic.size()) != 0) return Mismatch("bad magic");
   if (Load<uint32_t>(sealed, kVersionAt) != kVersion) return Mismatch("another version");
   if (Load<uint32_t>(sealed, kHeaderBytesAt) != kStateEnvelopeBytes) {
@@ -68,22 +72,48 @@ absl::Status CheckHeader(Bytes sealed) {
 
 uint64_t StateHash(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-absl::StatusOr<StateEnvelope> ParseStateEnvelope(Bytes sealed) {
-  if (absl::Status status = CheckHeader(sealed); !status.ok()) return status;
+StateEnvelopeBytes SealStateEnvelope(const StateEnvelope& envelope) {
+  StateEnvelopeBytes bytes{};
+  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
+  Store(bytes, kVersionAt, kVersion);
+  Store(bytes, kHeaderBytesAt, static_cast<uint32_t>(kStateEnvelopeBytes));
+  Store(bytes, kCompatKeyAt, envelope.compat_key);
+  Store(bytes, kProvenanceAt, envelope.provenance);
+  Store(bytes, kSpaceAt, envelope.space_id);
+  Store(bytes, kEncodingAt, envelope.encoding);
+  Store(bytes, kRangeStartAt, envelope.range.start);
+  Store(bytes, kRangeEndAt, envelope.range.end);
+  Store(bytes, kPayloadBytesAt, envelope.payload_bytes);
+  Store(bytes, kPayloadHashAt, envelope.payload_hash);
+  Store(bytes, kHeaderHashAt, StateHash(Bytes(bytes).first(kHeaderHashAt)));
+  return bytes;
+}
+
+absl::StatusOr<StateEnvelope> ParseStateEnvelope(const StateEnvelopeBytes& bytes,
+                                                 uint64_t sealed_bytes) {
+  if (absl::Status status = CheckHeader(bytes); !status.ok()) return status;
   StateEnvelope envelope;
-  envelope.compat_key = Load<Hash>(sealed, kCompatKeyAt);
-  envelope.provenance = Load<Hash>(sealed, kProvenanceAt);
-  envelope.space_id = Load<SpaceId>(sealed, kSpaceAt);
-  envelope.encoding = Load<uint32_t>(sealed, kEncodingAt);
-  envelope.range = {Load<uint64_t>(sealed, kRangeStartAt), Load<uint64_t>(sealed, kRangeEndAt)};
-  envelope.payload_bytes = Load<uint64_t>(sealed, kPayloadBytesAt);
-  envelope.payload_hash = Load<uint64_t>(sealed, kPayloadHashAt);
+  envelope.compat_key = Load<Hash>(bytes, kCompatKeyAt);
+  envelope.provenance = Load<Hash>(bytes, kProvenanceAt);
+  envelope.space_id = Load<SpaceId>(bytes, kSpaceAt);
+  envelope.encoding = Load<uint32_t>(bytes, kEncodingAt);
+  envelope.range = {Load<uint64_t>(bytes, kRangeStartAt), Load<uint64_t>(bytes, kRangeEndAt)};
+  envelope.payload_bytes = Load<uint64_t>(bytes, kPayloadBytesAt);
+  envelope.payload_hash = Load<uint64_t>(bytes, kPayloadHashAt);
   if (envelope.range.start > envelope.range.end) return Mismatch("its range ends before it starts");
   // Subtraction, not addition: the sum may wrap around.
-  if (envelope.payload_bytes > sealed.size() - kStateEnvelopeBytes) {
+  if (sealed_bytes < kStateEnvelopeBytes ||
+      envelope.payload_bytes > sealed_bytes - kStateEnvelopeBytes) {
     return Mismatch("it is shorter than its envelope says");
   }
   return envelope;
+}
+
+absl::StatusOr<StateEnvelope> ParseStateEnvelope(Bytes sealed) {
+  if (sealed.size() < kStateEnvelopeBytes) return Mismatch("it is shorter than its envelope");
+  StateEnvelopeBytes bytes;
+  std::memcpy(bytes.data(), sealed.data(), bytes.size());
+  return ParseStateEnvelope(bytes, sealed.size());
 }
 
 absl::StatusOr<StateEnvelope> CheckSealedState(Bytes sealed) {
