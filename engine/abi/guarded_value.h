@@ -28,7 +28,7 @@ class GuardedValue {
   T* get() { return reinterpret_cast<T*>(buffer_.data()); }
   // What is there now.
   T value() const {
-    T copy;
+    T copy{};
     std::memcpy(&copy, buffer_.data(), sizeof(T));
     return copy;
   }

@@ -36,6 +36,7 @@ LaneResult Refused(const LaneWork& lane, absl::Status why) {
 
 std::vector<PortLane> PortLanes(const Tick& tick, const std::vector<size_t>& lanes) {
   std::vector<PortLane> port_lanes;
+  port_lanes.reserve(lanes.size());
   for (const size_t lane : lanes) port_lanes.push_back({lane, DrawLimit(tick.lanes[lane])});
   return port_lanes;
 }

@@ -128,9 +128,9 @@ absl::StatusOr<sfl_engine_vtable> ReadVtable(const sfl_engine_vtable* table) {
 
 bool HasGeneration(const sfl_engine_vtable& table) {
   // Functions of the copy that the plug-in does not have are zero.
-  constexpr size_t kFirst = offsetof(sfl_engine_vtable, state_spaces);
+  constexpr size_t first = offsetof(sfl_engine_vtable, state_spaces);
   const auto* const bytes = reinterpret_cast<const unsigned char*>(&table);
-  return std::any_of(bytes + kFirst, bytes + sizeof table, [](unsigned char b) { return b != 0; });
+  return std::any_of(bytes + first, bytes + sizeof table, [](unsigned char b) { return b != 0; });
 }
 
 }  // namespace superfluid

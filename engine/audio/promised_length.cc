@@ -114,17 +114,18 @@ PromisedLength FromSamples(const std::optional<Samples>& samples, int64_t frames
 // stream; at 26 is the number of entries of a table, whose sum is the length of the page's body.
 // Some writers never mark a last page, so a file that ends with a whole one is taken to be whole.
 bool OggEndsEarly(ByteSource& bytes) {
-  constexpr int64_t kTail = 128 << 10;  // a page has 65307 bytes at most
-  constexpr size_t kHeader = 27;
-  const std::string tail = Bytes(bytes, std::max<int64_t>(bytes.size() - kTail, 0), kTail);
+  constexpr int64_t tail_bytes = int64_t{128} << 10;  // a page has 65307 bytes at most
+  constexpr size_t header_bytes = 27;
+  const std::string tail =
+      Bytes(bytes, std::max<int64_t>(bytes.size() - tail_bytes, 0), tail_bytes);
   const size_t begin = tail.rfind(std::string_view("OggS\0", 5));
   if (begin == std::string::npos) return false;
   const std::string_view page = std::string_view(tail).substr(begin);
-  if (page.size() < kHeader) return true;
+  if (page.size() < header_bytes) return true;
   const auto entries = static_cast<size_t>(static_cast<unsigned char>(page[26]));
-  if (page.size() < kHeader + entries) return true;
-  size_t length = kHeader + entries;
-  for (size_t i = 0; i < entries; ++i) length += static_cast<unsigned char>(page[kHeader + i]);
+  if (page.size() < header_bytes + entries) return true;
+  size_t length = header_bytes + entries;
+  for (size_t i = 0; i < entries; ++i) length += static_cast<unsigned char>(page[header_bytes + i]);
   const bool is_last = (static_cast<unsigned char>(page[5]) & 4U) != 0;
   return page.size() < length || (page.size() > length && !is_last);
 }
@@ -169,9 +170,9 @@ bool Mp3SaysItsLength(ByteSource& bytes) {
 PromisedLength FromMp3(ByteSource& bytes, int64_t frames_there) {
   // What encoders add at both ends is taken off by the decoder, exactly only where they say how
   // much.
-  constexpr int64_t kSlackFrames = 4 * 1152;
+  constexpr int64_t slack_frames = int64_t{4} * 1152;
   PromisedLength promised;
-  if (Mp3SaysItsLength(bytes)) promised = {.frames = frames_there, .slack_frames = kSlackFrames};
+  if (Mp3SaysItsLength(bytes)) promised = {.frames = frames_there, .slack_frames = slack_frames};
   return promised;
 }
 

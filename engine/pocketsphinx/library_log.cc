@@ -13,6 +13,7 @@ namespace {
 
 // Where this thread's errors go, if anywhere: the library's callback has no better way to know.
 std::string*& Captured() {
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   thread_local std::string* captured = nullptr;
   return captured;
 }

@@ -19,8 +19,9 @@ bool MoreLikely(const TokenLogit& left, const TokenLogit& right) {
 void AddBias(absl::Span<float> logits, const SimBias& bias) {
   for (const auto& [token, value] : bias) {
     if (token >= logits.size()) continue;
-    logits[token] =
-        value == kNever ? kNever : std::clamp<float>(logits[token] + value, -kFar, kFar);
+    float& logit = logits[token];
+    logit = std::clamp(logit + value, -kFar, kFar);
+    if (value == kNever) logit = kNever;
   }
 }
 
