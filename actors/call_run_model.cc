@@ -32,6 +32,9 @@ class NamedFile {
   OwnedFd fd_;
 };
 
+// Of a hidden state in a buffer, which may be larger than any memory there is.
+constexpr uint64_t kMostHiddenBytes = uint64_t{256} << 20;
+
 linkw::MediaInfo ToWire(const MediaInfo& info) {
   return {.n_tokens = info.n_tokens,
           .image_token_id = info.image_token,
@@ -115,9 +118,13 @@ CallRun::Reply CallRun::Call(const linkw::ForwardStage& call) {
                  .end_layer = call.end_layer,
                  .has_hidden = !std::holds_alternative<std::monostate>(call.hidden_in),
                  .hidden = {}};
-  std::string copied;
+  std::string copied;  // the peer may still change its buffer
   if (const auto* hidden = std::get_if<std::string>(&call.hidden_in)) work.hidden = View(*hidden);
   if (const auto* span = std::get_if<linkw::BufferSpan>(&call.hidden_in)) {
+    if (span->length > kMostHiddenBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a hidden state of ", span->length, " bytes; at most ", kMostHiddenBytes));
+    }
     const absl::StatusOr<absl::Span<std::byte>> bytes = segment_->Slice(span->offset, span->length);
     if (!bytes.ok()) {
       return absl::InvalidArgumentError("the hidden state does not lie inside its buffer");

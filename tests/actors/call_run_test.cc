@@ -124,6 +124,13 @@ TEST_F(CallRunTest, HiddenStateHasToLieInItsBuffer) {
   }
 }
 
+TEST_F(CallRunTest, HiddenStateIsBoundedWhateverTheBufferIs) {
+  // Sparse: it takes no memory until somebody copies it.
+  segment_ = std::make_shared<const Segment>(Segment::Create(uint64_t{1} << 40, "huge").value());
+  const linkw::BufferSpan all{.offset = 0, .length = uint64_t{1} << 40};
+  EXPECT_EQ(StatusOf(linkw::ForwardStage{.hidden_in = all}), Status::kInvalidArgument);
+}
+
 TEST_F(CallRunTest, ReleasesASeedOnce) {
   RingsOfTest rings;
   link_.rings = TickRings::Open(RingsOfTest::Again(rings.in.segment()),

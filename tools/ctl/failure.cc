@@ -71,10 +71,10 @@ std::string Message(const absl::Status& status) { return std::string(status.mess
 // "the worker closed the link: BUSY: another link drives this worker". kLinkClosed if it said
 // nothing that we know.
 linkw::Status LastWords(const std::string& message) {
-  constexpr std::string_view kClosed = "the worker closed the link: ";
-  const size_t at = message.find(kClosed);
+  constexpr std::string_view closed = "the worker closed the link: ";
+  const size_t at = message.find(closed);
   if (at == std::string::npos) return linkw::Status::kLinkClosed;
-  const std::string words = message.substr(at + kClosed.size());
+  const std::string words = message.substr(at + closed.size());
   for (const linkw::Status status :
        {linkw::Status::kBusy, linkw::Status::kDraining, linkw::Status::kPermissionDenied,
         linkw::Status::kVersionMismatch, linkw::Status::kEngineFailed,
