@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "protocol/state_envelope.h"
 #include "protocol/messages.h"
+#include "protocol/state_envelope.h"
 #include "shm/owned_fd.h"
 
 namespace superfluid::ctl {
