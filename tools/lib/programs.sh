@@ -1,9 +1,13 @@
 # shellcheck shell=bash
-# The programs of this project: builds them, and says where they are. Needs common.sh.
+# The programs of this project and the engines that are built only when they are asked for: builds them,
+# and says where they are. Needs common.sh, install.sh and npm.sh.
 
 readonly BUILD_STATUS=11
 
 PROGRAMS=(superfluid_worker superfluidctl)
+
+# Their libraries come from npm, or from a system installation. All others come with the worker.
+OPTIONAL_ENGINES=(whisper llama)
 
 is_program() { [[ " ${PROGRAMS[*]} " == *" $1 "* ]]; }
 
@@ -17,16 +21,19 @@ program_file() {
   esac
 }
 
-# build_programs PROGRAM...: brings them up to date. Says something only if that takes long or fails; a
-# failure ends the script with BUILD_STATUS.
-build_programs() {
+# build_programs PROGRAM...: brings them up to date.
+build_programs() { build_targets "${@/#///tools:}"; }
+
+# build_targets TARGET...: Says something only if that takes long or fails; a failure ends the script with
+# BUILD_STATUS.
+build_targets() {
   local log status=0
   built_anything || say "building (the first time takes five to ten minutes)"
   if [[ -t 2 ]]; then
-    run_bazel build --ui_event_filters=-info "${@/#///tools:}" >&2 || status=$?
+    run_bazel build --ui_event_filters=-info "$@" >&2 || status=$?
   else
     log="$(mktemp)"
-    run_bazel build --ui_event_filters=-info --noshow_progress "${@/#///tools:}" >"$log" 2>&1 || status=$?
+    run_bazel build --ui_event_filters=-info --noshow_progress "$@" >"$log" 2>&1 || status=$?
     ((status == 0)) || cat "$log" >&2
     rm -f "$log"
   fi
@@ -38,4 +45,30 @@ program_path() {
   local folder
   folder="$(run_bazel info bazel-bin 2>/dev/null)" || fail "$BUILD_STATUS" "bazel info failed"
   printf '%s/%s\n' "$folder" "$(program_file "$1")"
+}
+
+# engine_named ARGUMENT...: the optional engine that these arguments of a worker name; nothing if they name
+# another.
+engine_named() {
+  local engine=
+  while (($# > 0)); do
+    case $1 in
+      --engine) engine=${2:-} ;;
+      --engine=*) engine=${1#--engine=} ;;
+    esac
+    shift
+  done
+  [[ " ${OPTIONAL_ENGINES[*]} " != *" $engine "* ]] || printf '%s\n' "$engine"
+}
+
+# prepare_engine NAME: fetches and builds an optional engine, and lets the workers that are started later
+# find it. Nothing for an empty name.
+prepare_engine() {
+  local folder
+  [[ -n $1 ]] || return 0
+  install_packages run engines
+  install_npm_packages engines
+  build_targets "//engine/$1"
+  folder="$(run_bazel info bazel-bin 2>/dev/null)" || fail "$BUILD_STATUS" "bazel info failed"
+  export SUPERFLUID_ENGINE_PATH="$folder/engine/$1${SUPERFLUID_ENGINE_PATH:+:$SUPERFLUID_ENGINE_PATH}"
 }

@@ -18,7 +18,9 @@ script() {
 setup() {
   export HOME="$PWD/home" FAKES="$PWD" PACKAGES_FILE="$PWD/packages.txt" TMPDIR="$PWD/tmp"
   unset XDG_CACHE_HOME SUPERFLUID_OUTPUT_BASE
+  export NPM_PACKAGES_FILE="$PWD/packages.txt"
   export PATH="$PWD/bin:$PATH"
+  unset SUPERFLUID_ENGINE_PATH
   mkdir -p tmp
   : >packages.txt
   : >talk.wav
@@ -34,6 +36,8 @@ esac
 END
   script out/tools/worker/superfluid_worker <<'END'
 echo "worker $*" >>"$FAKES/worker-calls"
+echo "${SUPERFLUID_ENGINE_PATH:-}" >>"$FAKES/engine-path"
+[[ $* != *--version* ]] || exit 0
 trap 'exit 0' TERM
 while :; do read -rt 0.02 <> <(:); done
 END
@@ -70,6 +74,37 @@ test_run_shows_a_build_that_failed() {
   expect_status 11 run superfluidctl x
   expect_contains "$output" chatter
   expect_contains "$output" "error: the build failed; its messages are above"
+}
+
+test_run_builds_the_engine_that_a_worker_asks_for() {
+  setup
+  expect_status 0 run superfluid_worker --model m --engine whisper --version
+  expect_contains "$(<bazel-calls)" "//engine/whisper"
+  expect_equal "$(<engine-path)" "$PWD/out/engine/whisper"
+}
+
+test_run_builds_no_engine_that_is_not_asked_for() {
+  setup
+  expect_status 0 run superfluid_worker --engine=sim --version
+  expect_status 5 run superfluidctl --engine=llama
+  [[ $(<bazel-calls) != *//engine* ]]
+  expect_equal "$(<engine-path)" ""
+}
+
+test_quickstart_takes_another_engine_and_its_model() {
+  setup
+  : >model.bin
+  expect_status 5 quickstart --engine whisper --model model.bin talk.wav
+  expect_contains "$(<bazel-calls)" "//engine/whisper"
+  expect_contains "$(<worker-calls)" "--engine whisper --model $PWD/model.bin --listen"
+}
+
+test_quickstart_wants_a_model_for_whisper() {
+  setup
+  expect_status 2 quickstart --engine whisper talk.wav
+  expect_contains "$output" "needs --model"
+  expect_status 2 quickstart --model missing.bin talk.wav
+  expect_contains "$output" "no such model: missing.bin"
 }
 
 test_run_prints_the_path_only() {

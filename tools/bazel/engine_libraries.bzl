@@ -1,0 +1,135 @@
+"""Finds the libraries of the engines whisper and llama, which Debian 12 does not package.
+
+Each is a repository with one target of its own name's form. A system installation that pkg-config knows is
+preferred, because that is how somebody brings a build for a GPU; otherwise the npm packages of
+tools/npm_packages.txt are used, which tools/test and tools/run have put into the cache.
+See tools/decisions/0007-engine-libraries-from-npm.md.
+"""
+
+_ENVIRONMENT = ["HOME", "XDG_CACHE_HOME", "PKG_CONFIG_PATH"]
+
+def _npm_packages(ctx):
+    """The folders of the packages in tools/npm_packages.txt, by name."""
+    environment = ctx.os.environ
+    cache = environment.get("XDG_CACHE_HOME", environment.get("HOME", "") + "/.cache")
+    folders = {}
+    for line in ctx.read(Label("//tools:npm_packages.txt")).splitlines():
+        words = [word for word in line.split(" ") if word]
+        if not words or words[0].startswith("#"):
+            continue
+        name, version = words[1].rsplit("@", 1)
+        folder = name.lstrip("@").replace("/", "-") + "-" + version
+        folders[name] = ctx.path(cache + "/superfluid/npm/" + folder)
+    return folders
+
+def _need(ctx, what, folder):
+    if not folder.exists:
+        fail(("%s is not here: there is no %s. Run tools/test or `tools/run superfluid_worker --engine " +
+              "%s`, which fetch it, or install %s so that pkg-config finds it.") %
+             (what, folder, ctx.attr.pkg_config_name, what))
+
+def _pkg_config(ctx, what):
+    """The words that pkg-config prints; None if it does not know the library."""
+    command = ctx.which("pkg-config")
+    if command == None or ctx.os.environ.get(ctx.attr.choice, "") == "npm":
+        return None
+    result = ctx.execute([command, what, ctx.attr.pkg_config_name])
+    if result.return_code != 0:
+        if ctx.os.environ.get(ctx.attr.choice, "") == "system":
+            fail("pkg-config does not know '%s': %s" % (ctx.attr.pkg_config_name, result.stderr))
+        return None
+    return [word for word in result.stdout.strip().split(" ") if word]
+
+def _quoted(words):
+    return "[" + ", ".join(["\"%s\"" % word for word in words]) + "]"
+
+def _link_options(words):
+    """A program finds the libraries where the linker found them."""
+    return words + ["-Wl,-rpath," + word[2:] for word in words if word.startswith("-L")]
+
+def _system_build(ctx, libs):
+    """Text of the BUILD file's first part, for a system installation."""
+    includes = []
+    for word in _pkg_config(ctx, "--cflags-only-I") or []:
+        folder = "include%d" % len(includes)
+        ctx.symlink(word[2:], folder)
+        includes.append(folder)
+    return "\n".join([
+        "LINKOPTS = " + _quoted(_link_options(libs)),
+        "INCLUDES = " + _quoted(includes),
+        "DEFINES = " + _quoted(ctx.attr.system_defines),
+        "SYSTEM = True",
+        "",
+    ])
+
+def _whisper_impl(ctx):
+    libs = _pkg_config(ctx, "--libs")
+    if libs != None:
+        head = _system_build(ctx, libs)
+    else:
+        package = _npm_packages(ctx)["whisper.rn"]
+        _need(ctx, "whisper.cpp", package)
+        ctx.symlink(package.get_child("cpp"), "cpp")
+        head = "\n".join([
+            "LINKOPTS = []",
+            "INCLUDES = [\"cpp\"]",
+            "DEFINES = []",
+            "SYSTEM = False",
+            "",
+        ])
+    ctx.file("BUILD.bazel", head + ctx.read(ctx.attr.build))
+
+def _llama_impl(ctx):
+    packages = _npm_packages(ctx)
+    sources = packages["node-llama-cpp"].get_child("source")
+    _need(ctx, "llama.cpp's sources", sources)
+    ctx.symlink(sources.get_child("common"), "common")
+    libs = _pkg_config(ctx, "--libs")
+    if libs != None:
+        head = _system_build(ctx, libs) + "COMMON_LINKOPTS = [\"-lllama-common\"]\n"
+    else:
+        package = packages["@node-llama-cpp/linux-x64"]
+        _need(ctx, "llama.cpp", package)
+        libraries = str(package.get_child("bins").get_child("linux-x64").realpath)
+        ctx.symlink(sources.get_child("include"), "include")
+        ctx.symlink(sources.get_child("ggml").get_child("include"), "ggml_include")
+        head = "\n".join([
+            "LINKOPTS = " + _quoted(_link_options([
+                "-L" + libraries,
+                "-l:libllama.v0.5.0.so",
+                "-l:libggml.v0.5.0.so",
+                "-l:libggml-base.so",
+            ])),
+            "COMMON_LINKOPTS = [\"-l:libllama-common.so\"]",
+            "INCLUDES = [\"include\", \"ggml_include\"]",
+            "DEFINES = []",
+            "SYSTEM = False",
+            "",
+        ])
+    ctx.file("BUILD.bazel", head + ctx.read(ctx.attr.build))
+
+def _library_rule(implementation, choice, doc):
+    return repository_rule(
+        implementation = implementation,
+        attrs = {
+            "build": attr.label(doc = "the rest of the repository's BUILD file"),
+            "choice": attr.string(default = choice),
+            "pkg_config_name": attr.string(doc = "of a system installation"),
+            "system_defines": attr.string_list(doc = "what tells the code that it is one"),
+        },
+        environ = _ENVIRONMENT + [choice],
+        local = True,
+        doc = doc,
+    )
+
+whisper_library = _library_rule(
+    _whisper_impl,
+    "SUPERFLUID_WHISPER",
+    "whisper.cpp; $SUPERFLUID_WHISPER may be `npm` or `system`.",
+)
+
+llama_library = _library_rule(
+    _llama_impl,
+    "SUPERFLUID_LLAMA",
+    "llama.cpp; $SUPERFLUID_LLAMA may be `npm` or `system`.",
+)
