@@ -182,13 +182,13 @@ absl::Status LinkConnection::DecodeAll() {
       return Closed(absl::StrCat("the worker sent a bad frame: ", frame.status().message()));
     }
     if (!frame->has_value()) return absl::OkStatus();
-    absl::Status status = Deliver(**std::move(frame));
+    absl::Status status = Deliver(**frame);
     if (!status.ok()) return status;
   }
 }
 
 // What is of no concern to this client (a type of a later version, a late answer) is dropped.
-absl::Status LinkConnection::Deliver(Frame frame) {
+absl::Status LinkConnection::Deliver(const Frame& frame) {
   if (!IsKnown(frame.header.type)) return absl::OkStatus();
   absl::StatusOr<WorkerMessage> message = ParseWorkerMessage(frame.type(), frame.payload);
   if (!message.ok() && IsLinkError(message.status())) {

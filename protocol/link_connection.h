@@ -80,7 +80,7 @@ class LinkConnection {
   void Read();
   absl::Status ReadSome();
   absl::Status DecodeAll();
-  absl::Status Deliver(Frame frame);
+  absl::Status Deliver(const Frame& frame);
   void Unsolicited(const absl::StatusOr<WorkerMessage>& message);
   void End(const absl::Status& why);
   absl::Status WorkerIsGone();

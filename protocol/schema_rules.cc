@@ -136,8 +136,9 @@ void CheckField(const FieldDescriptor& field, std::vector<std::string>& mistakes
 }  // namespace
 
 const MessageRules& RulesOf(const Descriptor& descriptor) {
-  static Registry* const registry = new Registry;
-  return registry->Get(descriptor);
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): locked inside, never freed
+  static auto* const kRegistry = new Registry;
+  return kRegistry->Get(descriptor);
 }
 
 std::vector<std::string> SchemaMistakes(const google::protobuf::FileDescriptor& file) {

@@ -44,8 +44,7 @@ absl::Status CheckHeader(const std::byte* data) {
   if (LoadShared<uint32_t>(data + kMagicAt) != kMagic) {
     return absl::InvalidArgumentError("the segment is not a control segment");
   }
-  if (const uint32_t version = LoadShared<uint32_t>(data + kVersionAt);
-      version != kControlVersion) {
+  if (const auto version = LoadShared<uint32_t>(data + kVersionAt); version != kControlVersion) {
     return absl::InvalidArgumentError(
         absl::StrCat("the control segment has version ", version, ", not ", kControlVersion));
   }
@@ -119,7 +118,7 @@ absl::Status DaemonControl::StopTranscription(uint32_t slot, uint64_t request_se
 absl::StatusOr<Heartbeat> DaemonControl::ReadHeartbeat() const {
   const std::byte* data = segment_.data();
   for (int attempt = 0; attempt < kHeartbeatAttempts; ++attempt) {
-    const uint64_t before = LoadShared<uint64_t>(data + kSequenceAt);
+    const auto before = LoadShared<uint64_t>(data + kSequenceAt);
     const Heartbeat heartbeat = {LoadShared<uint64_t>(data + kTickIdAt),
                                  LoadShared<uint64_t>(data + kMonotonicAt)};
     if (before % 2 == 0 && LoadShared<uint64_t>(data + kSequenceAt) == before) return heartbeat;

@@ -124,7 +124,7 @@ TEST_F(LimitsTest, TooManyTranscriptionsAreAnsweredBusy) {
 }
 
 TEST_F(LimitsTest, TooMuchUnreadLiveAudioEndsThatRequestOnly) {
-  engine_options.push_back({"max_transcriptions", "1"});
+  engine_options.emplace_back("max_transcriptions", "1");
   Start();
   Peer& peer = ConnectDriver();
   const uint64_t running = peer.Send(LiveRequest());

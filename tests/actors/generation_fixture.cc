@@ -135,7 +135,7 @@ linkw::StateOpDone GenerationFixture::RunOp(Peer& peer, const linkw::StateOp& op
         .state = linkw::OpState::kFailed, .error = accepted.status, .message = accepted.message};
   }
   for (int i = 0; peer.empty() && i < 1000; ++i) Advance(absl::Milliseconds(5));
-  const auto done = peer.Expect<linkw::StateOpDone>(seq);
+  auto done = peer.Expect<linkw::StateOpDone>(seq);
   EXPECT_EQ(done.op_handle, accepted.op_handle);
   return done;
 }

@@ -20,7 +20,7 @@ class GenerationFixture : public WorkerFixture {
   // Starts the worker, connects a driver and attaches all that a tick may use.
   Peer& StartDriver();
   // Another driver, after the first has gone.
-  Peer& NextDriver(size_t capacity_bytes = 8 * 1024 * 1024);
+  Peer& NextDriver(size_t capacity_bytes = size_t{8} << 20);
 
   // Writes tokens into the next slot of the token-in ring.
   linkw::TokenSpan Write(const std::vector<uint32_t>& tokens);

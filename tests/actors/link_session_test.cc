@@ -169,8 +169,8 @@ TEST_F(LinkSessionTest, TooManyLinksAreRefusedWithBusy) {
 }
 
 TEST_F(LinkSessionTest, AStalledEngineIsReportedByPongAndThenFatal) {
-  engine_options.push_back({"stuck_at_step", "3"});
-  engine_options.push_back({"stuck_ms", "60000"});
+  engine_options.emplace_back("stuck_at_step", "3");
+  engine_options.emplace_back("stuck_ms", "60000");
   config.engine_stall = absl::Seconds(1);
   config.engine_kill = absl::Seconds(10);
   Start();
@@ -198,7 +198,7 @@ TEST_F(LinkSessionTest, AStalledEngineIsReportedByPongAndThenFatal) {
 }
 
 TEST_F(LinkSessionTest, AnEngineThatThrowsEndsTheWorkerAndEveryLinkIsTold) {
-  engine_options.push_back({"throw_at_step", "2"});
+  engine_options.emplace_back("throw_at_step", "2");
   Start();
   Peer& peer = ConnectDriver();
   Peer& observer = ConnectObserver();

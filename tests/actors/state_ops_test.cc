@@ -222,7 +222,7 @@ TEST_F(StateOpsTest, DamagedStateIsRefusedBeforeTheEngineSeesIt) {
 }
 
 TEST_F(StateOpsTest, ADrainFinishesOpsTicksAndTranscriptions) {
-  engine_options.push_back({"segment_ms", "100"});
+  engine_options.emplace_back("segment_ms", "100");
   Peer& peer = StartDriver();
   sequence_ = Prefill(peer, prompt_);
   const uint64_t op = SubmitSnapshot(peer, 1);

@@ -168,7 +168,7 @@ TEST_F(TickTest, TheHeartbeatNamesTheTick) {
 }
 
 TEST_F(TickTest, ATranscriptionAndTicksShareTheEngineInTurns) {
-  engine_options.push_back({"tick_us", "1000"});
+  engine_options.emplace_back("tick_us", "1000");
   Peer& peer = StartDriver();
   const linkw::SequenceId sequence = Prefill(peer, prompt_);
   const uint64_t transcription = SendTranscription(peer, 500);

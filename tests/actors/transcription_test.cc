@@ -188,7 +188,7 @@ TEST_F(TranscriptionTest, ACancelOfAllStopsAllAndLaterRequestsRun) {
 }
 
 TEST_F(TranscriptionTest, AQueuedRequestThatIsCancelledNeverReachesTheEngine) {
-  engine_options.push_back({"max_transcriptions", "1"});
+  engine_options.emplace_back("max_transcriptions", "1");
   Start();
   Peer& peer = ConnectDriver();
   const uint64_t running = SendTranscription(peer, 20'000);

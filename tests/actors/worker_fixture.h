@@ -99,7 +99,7 @@ class Peer {
 
 // A whole worker (all actors, the sim engine) on CAF's deterministic scheduler, in virtual time.
 class WorkerFixture : public testing::Test {
- protected:
+ public:
   WorkerFixture();
   ~WorkerFixture() override;
 
@@ -112,10 +112,11 @@ class WorkerFixture : public testing::Test {
   bool random_order = false;
   std::minstd_rand schedule;
 
+ protected:
   // Spawns the worker and loads its engine.
   void Start();
   // Connects a peer; with a descriptor channel if it will need one.
-  Peer& Connect(bool with_descriptors = true, size_t capacity_bytes = 8 * 1024 * 1024,
+  Peer& Connect(bool with_descriptors = true, size_t capacity_bytes = size_t{8} << 20,
                 bool inherited = false);
   // Connects and shakes hands.
   Peer& ConnectDriver(bool with_descriptors = true);

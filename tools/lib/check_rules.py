@@ -19,7 +19,10 @@ MAX_LINES = 400
 RULES = [
     ("a default capture by copy; name what is captured", r"\.(cc|h)$", r"^$", r"\[=[\],]"),
     ("an infinite wait", r"\.(cc|h)$", r"^tests/", r"caf::infinite|infinite_timeout"),
-    ("a test that is switched off or may skip", r"^tests/", r"^$", r"\bDISABLED_\w|\bGTEST_SKIP\b"),
+    ("a test that is switched off", r"^tests/", r"^$", r"\bDISABLED_\w"),
+    ("a test that may skip; only those of real models may", r"^tests/",
+     r"^tests/engine/\w+/real_model\w*\.(cc|h)$|^tests/engine/\w+/\w*_real_model_test\.cc$",
+     r"\bGTEST_SKIP\b"),
     ("a sleep in a test; wait for an event, or use a virtual clock", r"^tests/.*\.(cc|h)$", r"^$",
      r"sleep_for|SleepFor|\busleep\(|\bnanosleep\(|[^_\w]sleep\("),
     ("something left for later", r"\.(c|cc|h|proto)$", r"^$", r"\b(TODO|FIXME|XXX)\b"),
