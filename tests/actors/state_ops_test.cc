@@ -122,6 +122,7 @@ TEST_F(StateOpsTest, TheSeventeenthOpIsBusyAndOneMoreFitsAfterADone) {
   sequence_ = Prefill(peer, prompt_);
   const linkw::Snapshot sized = SnapshotOf(peer, sequence_, 0, prompt_.size(), 1);
   std::vector<uint64_t> ops;
+  ops.reserve(17);
   for (int i = 0; i < 17; ++i) ops.push_back(peer.Send(linkw::StateOpSubmit{sized}));
   const uint64_t ping = peer.Send(linkw::Ping{});
   Run();

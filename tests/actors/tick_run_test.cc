@@ -33,7 +33,7 @@ class TickRunTest : public testing::Test {
     };
   }
 
-  linkw::TokenSpan Write(std::vector<uint32_t> tokens) {
+  linkw::TokenSpan Write(const std::vector<uint32_t>& tokens) {
     const SpanRef span = rings_.in.Write(next_slot_++ % 64, tokens, 0).value();
     return {linkw::RingId{span.ring}, span.slot, span.generation, span.offset, span.count};
   }
@@ -47,7 +47,7 @@ class TickRunTest : public testing::Test {
 
   linkw::TickResult Run(std::vector<linkw::Lane> lanes, uint32_t flags = 0) {
     const linkw::TickPlan plan{.tick_id = 5, .flags = flags, .lanes = std::move(lanes)};
-    const TickRun::EmitSink sink = [this](linkw::TickEmit emit) { emits_.push_back(emit); };
+    const TickRun::EmitSink sink = [this](const linkw::TickEmit& emit) { emits_.push_back(emit); };
     const std::function<void()> progress = [this] { ++signs_of_life_; };
     return TickRun(engine_.fake(), engine_.info(), link_, plan, sink, progress).Run(token_);
   }

@@ -173,6 +173,7 @@ TEST_F(TickTest, ATranscriptionAndTicksShareTheEngineInTurns) {
   const linkw::SequenceId sequence = Prefill(peer, prompt_);
   const uint64_t transcription = SendTranscription(peer, 500);
   std::vector<uint64_t> ticks;
+  ticks.reserve(10);
   for (int i = 0; i < 10; ++i) ticks.push_back(SendTick(peer, {Lane(1, sequence, {}, 1)}));
   Run();
   // The ticks came all at once, and still the transcription had its turns between them: it takes 25

@@ -263,7 +263,7 @@ TEST_F(TranscriptionTest, APeerThatVanishesFreesTheEngineForTheNext) {
 
 TEST_F(TranscriptionTest, APeerThatDoesNotReadPausesItsOwnWorkOnly) {
   Start();
-  Peer& slow = Connect(true, /*capacity_bytes=*/64 * 1024);
+  Peer& slow = Connect(true, /*capacity_bytes=*/size_t{64} << 10);
   slow.SendHello();
   const std::string pcm = Noise(100'000);
   Segment audio = *Segment::Create(pcm.size(), "audio");

@@ -100,6 +100,7 @@ Received Peer::Take() {
 WorkerFixture::WorkerFixture() {
   compat::UseTestScheduler(caf_config_);
   system_ = std::make_unique<caf::actor_system>(caf_config_);
+  // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): the configuration comes first
   scheduler_ = dynamic_cast<caf::scheduler::test_coordinator*>(&system_->scheduler());
   // Zero would read as "no step is running".
   scheduler_->clock().current_time += std::chrono::seconds(1);
@@ -199,9 +200,9 @@ void WorkerFixture::ReadAll() {
 }
 
 void WorkerFixture::Advance(absl::Duration time) {
-  constexpr absl::Duration kStep = absl::Milliseconds(5);
-  for (absl::Duration passed; passed < time; passed += kStep) {
-    scheduler_->advance_time(absl::ToChronoNanoseconds(std::min(kStep, time - passed)));
+  constexpr absl::Duration step = absl::Milliseconds(5);
+  for (absl::Duration passed; passed < time; passed += step) {
+    scheduler_->advance_time(absl::ToChronoNanoseconds(std::min(step, time - passed)));
     Run();
   }
 }
