@@ -1,14 +1,15 @@
-#include "engine/sim/sim_cache.h"
+#include "engine/cache/prefix_cache.h"
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 
 namespace superfluid {
 namespace {
 
-constexpr SimCacheNode kRoot{0};
+constexpr CacheNode kRoot{0};
 constexpr uint64_t kShortPrefix = 256;
 constexpr uint64_t kMiddlePrefix = 2048;
 
@@ -31,20 +32,20 @@ bool StartsWith(const std::vector<uint64_t>& whole, const std::vector<uint64_t>&
 
 }  // namespace
 
-SimCache::Key SimCache::KeyAt(const Prefix& prefix, SimCacheNode parent, uint64_t start) {
+PrefixCache::Key PrefixCache::KeyAt(const Prefix& prefix, CacheNode parent, uint64_t start) {
   Key key;
   key.parent = parent;
   key.adapter = prefix.adapter;
-  std::copy_n(prefix.tokens.begin() + static_cast<ptrdiff_t>(start), kSimBlockTokens,
+  std::copy_n(prefix.tokens.begin() + static_cast<ptrdiff_t>(start), kCacheBlockTokens,
               key.tokens.begin());
   if (prefix.media == nullptr) return key;
-  for (size_t i = 0; i < kSimBlockTokens; ++i) key.media[i] = SimMediaAt(*prefix.media, start + i);
+  for (size_t i = 0; i < kCacheBlockTokens; ++i) key.media[i] = MediaAt(*prefix.media, start + i);
   return key;
 }
 
-SimCacheNode SimCache::Find(const Prefix& prefix) const {
-  SimCacheNode node = kRoot;
-  for (uint64_t at = 0; at + kSimBlockTokens <= prefix.tokens.size(); at += kSimBlockTokens) {
+CacheNode PrefixCache::Find(const Prefix& prefix) const {
+  CacheNode node = kRoot;
+  for (uint64_t at = 0; at + kCacheBlockTokens <= prefix.tokens.size(); at += kCacheBlockTokens) {
     const auto found = index_.find(KeyAt(prefix, node, at));
     if (found == index_.end()) break;
     node = found->second;
@@ -53,10 +54,10 @@ SimCacheNode SimCache::Find(const Prefix& prefix) const {
 }
 
 // The children for these tokens, whatever their media.
-std::vector<SimCacheNode> SimCache::ChildrenWith(SimCacheNode parent, uint64_t adapter,
+std::vector<CacheNode> PrefixCache::ChildrenWith(CacheNode parent, uint64_t adapter,
                                                  absl::Span<const Token> tokens) const {
-  Key key = KeyAt({tokens, nullptr, adapter}, parent, 0);
-  std::vector<SimCacheNode> children;
+  const Key key = KeyAt({tokens, nullptr, adapter}, parent, 0);
+  std::vector<CacheNode> children;
   for (auto it = index_.lower_bound(key); it != index_.end(); ++it) {
     const Key& found = it->first;
     if (found.parent != parent || found.adapter != adapter || found.tokens != key.tokens) break;
@@ -65,17 +66,17 @@ std::vector<SimCacheNode> SimCache::ChildrenWith(SimCacheNode parent, uint64_t a
   return children;
 }
 
-SimCacheNode SimCache::FindByDeps(absl::Span<const Token> tokens, absl::Span<const uint64_t> deps,
+CacheNode PrefixCache::FindByDeps(absl::Span<const Token> tokens, absl::Span<const uint64_t> deps,
                                   uint64_t adapter) const {
   const std::vector<uint64_t> wanted = Unique(deps);
-  std::vector<SimCacheNode> level = {kRoot};
-  SimCacheNode best = kRoot;
-  for (uint64_t at = 0; at + kSimBlockTokens <= tokens.size() && !level.empty();
-       at += kSimBlockTokens) {
-    std::vector<SimCacheNode> next;
-    for (const SimCacheNode parent : level) {
-      for (const SimCacheNode child :
-           ChildrenWith(parent, adapter, tokens.subspan(at, kSimBlockTokens))) {
+  std::vector<CacheNode> level = {kRoot};
+  CacheNode best = kRoot;
+  for (uint64_t at = 0; at + kCacheBlockTokens <= tokens.size() && !level.empty();
+       at += kCacheBlockTokens) {
+    std::vector<CacheNode> next;
+    for (const CacheNode parent : level) {
+      for (const CacheNode child :
+           ChildrenWith(parent, adapter, tokens.subspan(at, kCacheBlockTokens))) {
         const Node& node = nodes_.at(child);
         if (StartsWith(wanted, node.deps)) next.push_back(child);
         if (node.deps == wanted) best = child;
@@ -86,19 +87,19 @@ SimCacheNode SimCache::FindByDeps(absl::Span<const Token> tokens, absl::Span<con
   return best;
 }
 
-std::vector<SimCacheNode> SimCache::FindAll(absl::Span<const Token> tokens) const {
-  std::vector<SimCacheNode> level;
+std::vector<CacheNode> PrefixCache::FindAll(absl::Span<const Token> tokens) const {
+  std::vector<CacheNode> level;
   absl::flat_hash_set<uint64_t> adapters;
   for (const auto& [key, node] : index_) {
     if (key.parent != kRoot) break;  // the root's children come first
     adapters.insert(key.adapter);
   }
   for (const uint64_t adapter : adapters) {
-    std::vector<SimCacheNode> same = {kRoot};
-    for (uint64_t at = 0; at < tokens.size(); at += kSimBlockTokens) {
-      std::vector<SimCacheNode> next;
-      for (const SimCacheNode parent : same) {
-        const auto found = ChildrenWith(parent, adapter, tokens.subspan(at, kSimBlockTokens));
+    std::vector<CacheNode> same = {kRoot};
+    for (uint64_t at = 0; at < tokens.size(); at += kCacheBlockTokens) {
+      std::vector<CacheNode> next;
+      for (const CacheNode parent : same) {
+        const auto found = ChildrenWith(parent, adapter, tokens.subspan(at, kCacheBlockTokens));
         next.insert(next.end(), found.begin(), found.end());
       }
       same = std::move(next);
@@ -108,49 +109,49 @@ std::vector<SimCacheNode> SimCache::FindAll(absl::Span<const Token> tokens) cons
   return level;
 }
 
-std::vector<SimCacheNode> SimCache::Path(SimCacheNode node) const {
-  std::vector<SimCacheNode> path;
+std::vector<CacheNode> PrefixCache::Path(CacheNode node) const {
+  std::vector<CacheNode> path;
   for (; node != kRoot; node = nodes_.at(node).key.parent) path.push_back(node);
   std::reverse(path.begin(), path.end());
   return path;
 }
 
-bool SimCache::IsPrefix(SimCacheNode node, const Prefix& prefix) const {
+bool PrefixCache::IsPrefix(CacheNode node, const Prefix& prefix) const {
   if (EndOf(node) > prefix.tokens.size()) return false;
   while (node != kRoot) {
     const Node& at = nodes_.at(node);
-    if (at.key != KeyAt(prefix, at.key.parent, at.end - kSimBlockTokens)) return false;
+    if (at.key != KeyAt(prefix, at.key.parent, at.end - kCacheBlockTokens)) return false;
     node = at.key.parent;
   }
   return true;
 }
 
-void SimCache::Touch(SimCacheNode node) {
+void PrefixCache::Touch(CacheNode node) {
   Node& touched = nodes_.at(node);
   const bool leaf = leaves_.erase({touched.used_at, node}) == 1;
   touched.used_at = ++clock_;
   if (leaf) leaves_.insert({touched.used_at, node});
 }
 
-std::vector<SimCachedBlock> SimCache::Use(SimCacheNode node) {
-  std::vector<SimCachedBlock> blocks;
-  for (const SimCacheNode at : Path(node)) {
+std::vector<CachedBlockRef> PrefixCache::Use(CacheNode node) {
+  std::vector<CachedBlockRef> blocks;
+  for (const CacheNode at : Path(node)) {
     Touch(at);
     blocks.push_back(nodes_.at(at).cached);
   }
   return blocks;
 }
 
-uint64_t SimCache::EndOf(SimCacheNode node) const {
+uint64_t PrefixCache::EndOf(CacheNode node) const {
   return node == kRoot ? 0 : nodes_.at(node).end;
 }
 
-SimCacheNode SimCache::AddNode(const Key& key, const SimCachedBlock& cached) {
-  const SimCacheNode id{++last_node_};
+CacheNode PrefixCache::AddNode(const Key& key, CachedBlockRef cached) {
+  const CacheNode id{++last_node_};
   Node node;
   node.key = key;
-  node.cached = cached;
-  node.provenance = SimProvenance(key.adapter);
+  node.cached = std::move(cached);
+  node.provenance = TokenProvenance(key.adapter);
   if (key.parent != kRoot) {
     Node& parent = nodes_.at(key.parent);
     node.deps = parent.deps;
@@ -158,8 +159,8 @@ SimCacheNode SimCache::AddNode(const Key& key, const SimCachedBlock& cached) {
     node.end = parent.end;
     if (parent.children++ == 0) leaves_.erase({parent.used_at, key.parent});
   }
-  node.end += kSimBlockTokens;
-  for (size_t i = 0; i < kSimBlockTokens; ++i) {
+  node.end += kCacheBlockTokens;
+  for (size_t i = 0; i < kCacheBlockTokens; ++i) {
     node.provenance.Add(key.tokens[i], key.media[i]);
     if (key.media[i] != 0) node.deps.push_back(key.media[i]);
   }
@@ -171,10 +172,10 @@ SimCacheNode SimCache::AddNode(const Key& key, const SimCachedBlock& cached) {
   return id;
 }
 
-SimCacheNode SimCache::Insert(const Prefix& prefix, absl::Span<const SimCachedBlock> blocks) {
-  SimCacheNode node = kRoot;
+CacheNode PrefixCache::Insert(const Prefix& prefix, absl::Span<const CachedBlockRef> blocks) {
+  CacheNode node = kRoot;
   for (size_t i = 0; i < blocks.size(); ++i) {
-    const Key key = KeyAt(prefix, node, i * kSimBlockTokens);
+    const Key key = KeyAt(prefix, node, i * kCacheBlockTokens);
     const auto found = index_.find(key);
     if (found == index_.end()) {
       node = AddNode(key, blocks[i]);
@@ -186,13 +187,13 @@ SimCacheNode SimCache::Insert(const Prefix& prefix, absl::Span<const SimCachedBl
   return node;
 }
 
-std::vector<const SimBlock*> SimCache::Blocks() const {
-  std::vector<const SimBlock*> blocks;
-  for (const auto& [id, node] : nodes_) blocks.push_back(node.cached.block.get());
+std::vector<const CachedBlock*> PrefixCache::Blocks() const {
+  std::vector<const CachedBlock*> blocks;
+  for (const auto& [id, node] : nodes_) blocks.push_back(node.cached.get());
   return blocks;
 }
 
-uint64_t SimCache::EvictableBytes() const {
+uint64_t PrefixCache::EvictableBytes() const {
   absl::flat_hash_set<uint64_t> held;
   // Children have greater numbers than their parents.
   for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {  // NOLINT(modernize-loop-convert)
@@ -204,15 +205,15 @@ uint64_t SimCache::EvictableBytes() const {
     }
   }
   held.erase(0);
-  return (nodes_.size() - held.size()) * kSimBlockBytes;
+  return (nodes_.size() - held.size()) * block_bytes_;
 }
 
-bool SimCache::CheckInvariants() const {
-  std::map<SimCacheNode, uint32_t> children;
+bool PrefixCache::CheckInvariants() const {
+  std::map<CacheNode, uint32_t> children;
   size_t found = 0;
   for (const auto& [id, node] : nodes_) {
     if (node.key.parent != kRoot) ++children[node.key.parent];
-    if (node.cached.block == nullptr || node.end % kSimBlockTokens != 0) return false;
+    if (node.cached == nullptr || node.end % kCacheBlockTokens != 0) return false;
     found += node.forgotten ? 0 : 1;
   }
   size_t leaves = 0;
@@ -226,13 +227,13 @@ bool SimCache::CheckInvariants() const {
   return found == index_.size() && leaves == leaves_.size();
 }
 
-bool SimCache::IsEvictable(const Node& node) const {
-  return node.pins == 0 && node.cached.block.use_count() == 1;
+bool PrefixCache::IsEvictable(const Node& node) const {
+  return node.pins == 0 && !node.cached->InUse();
 }
 
-void SimCache::Remove(SimCacheNode node) {
+void PrefixCache::Remove(CacheNode node) {
   const auto found = nodes_.find(node);
-  const SimCacheNode parent = found->second.key.parent;
+  const CacheNode parent = found->second.key.parent;
   leaves_.erase({found->second.used_at, node});
   if (!found->second.forgotten) index_.erase(found->second.key);
   nodes_.erase(found);
@@ -242,57 +243,57 @@ void SimCache::Remove(SimCacheNode node) {
 }
 
 // A forgotten node goes with the last that holds it, and so may those above it.
-void SimCache::RemoveIfUnheld(SimCacheNode node) {
+void PrefixCache::RemoveIfUnheld(CacheNode node) {
   while (node != kRoot) {
     const Node& at = nodes_.at(node);
     if (!at.forgotten || at.pins > 0 || at.children > 0) return;
-    const SimCacheNode parent = at.key.parent;
+    const CacheNode parent = at.key.parent;
     Remove(node);
     node = parent;
   }
 }
 
-void SimCache::Pin(SimCacheNode node) { ++nodes_.at(node).pins; }
+void PrefixCache::Pin(CacheNode node) { ++nodes_.at(node).pins; }
 
-void SimCache::Unpin(SimCacheNode node) {
+void PrefixCache::Unpin(CacheNode node) {
   --nodes_.at(node).pins;
   RemoveIfUnheld(node);
 }
 
-void SimCache::ForgetOne(SimCacheNode node) {
+void PrefixCache::ForgetOne(CacheNode node) {
   Node& gone = nodes_.at(node);
   if (!gone.forgotten) index_.erase(gone.key);
   gone.forgotten = true;
 }
 
-void SimCache::Forget(SimCacheNode node) {
+void PrefixCache::Forget(CacheNode node) {
   // Children have greater numbers than their parents: one pass finds all that extend it.
-  std::vector<SimCacheNode> gone;
-  std::set<SimCacheNode> below = {node};
+  std::vector<CacheNode> gone;
+  std::set<CacheNode> below = {node};
   for (auto it = nodes_.find(node); it != nodes_.end(); ++it) {
     if (it->first != node && !below.contains(it->second.key.parent)) continue;
     below.insert(it->first);
     gone.push_back(it->first);
   }
-  for (const SimCacheNode at : gone) ForgetOne(at);
+  for (const CacheNode at : gone) ForgetOne(at);
   std::reverse(gone.begin(), gone.end());
-  for (const SimCacheNode at : gone) {
+  for (const CacheNode at : gone) {
     if (nodes_.contains(at)) RemoveIfUnheld(at);
   }
 }
 
-void SimCache::ForgetByProvenance(const std::set<Digest>& provenances) {
-  std::vector<SimCacheNode> found;
+void PrefixCache::ForgetByProvenance(const std::set<Digest>& provenances) {
+  std::vector<CacheNode> found;
   for (const auto& [id, node] : nodes_) {
     if (provenances.count(node.provenance.digest()) == 1) found.push_back(id);
   }
-  for (const SimCacheNode node : found) {
+  for (const CacheNode node : found) {
     if (nodes_.count(node) == 1) Forget(node);
   }
 }
 
-uint64_t SimCache::Evict(uint64_t target, const EvictPolicy& policy) {
-  const auto may_go = [&](SimCacheNode id) {
+uint64_t PrefixCache::Evict(uint64_t target, const EvictPolicy& policy) {
+  const auto may_go = [&](CacheNode id) {
     const Node& node = nodes_.at(id);
     return IsEvictable(node) && ((policy.classes >> ClassOf(node.end)) & 1U) != 0;
   };
@@ -303,30 +304,35 @@ uint64_t SimCache::Evict(uint64_t target, const EvictPolicy& policy) {
   const uint64_t most =
       policy.max_bytes == 0 ? std::numeric_limits<uint64_t>::max() : policy.max_bytes;
   uint64_t freed = 0;
-  while (freed < target && !ready.empty() && most - freed >= kSimBlockBytes) {
-    if (bytes() - kSimBlockBytes < policy.protected_bytes) break;
-    const SimCacheNode node = ready.begin()->second;
-    const SimCacheNode parent = nodes_.at(node).key.parent;
+  while (freed < target && !ready.empty() && most - freed >= block_bytes_) {
+    if (bytes() - block_bytes_ < policy.protected_bytes) break;
+    const CacheNode node = ready.begin()->second;
+    const CacheNode parent = nodes_.at(node).key.parent;
     ready.erase(ready.begin());
     Remove(node);
-    freed += kSimBlockBytes;
+    freed += block_bytes_;
     if (parent == kRoot || nodes_.at(parent).children > 0 || !may_go(parent)) continue;
     ready.insert({nodes_.at(parent).used_at, parent});
   }
   return freed;
 }
 
-bool SimCache::EvictOne() {
-  const auto oldest = std::find_if(leaves_.begin(), leaves_.end(), [this](const auto& leaf) {
-    return IsEvictable(nodes_.at(leaf.second));
+bool PrefixCache::EvictOldest(bool in_use_too) {
+  const auto oldest = std::find_if(leaves_.begin(), leaves_.end(), [&](const auto& leaf) {
+    const Node& node = nodes_.at(leaf.second);
+    return IsEvictable(node) || (in_use_too && node.pins == 0);
   });
   if (oldest == leaves_.end()) return false;
-  const SimCacheNode id = oldest->second;
+  const CacheNode id = oldest->second;
   Remove(id);
   return true;
 }
 
-void SimCache::Clear() {
+bool PrefixCache::EvictOne() { return EvictOldest(/*in_use_too=*/false); }
+
+bool PrefixCache::EvictOneInUse() { return EvictOldest(/*in_use_too=*/true); }
+
+void PrefixCache::Clear() {
   nodes_.clear();
   index_.clear();
   leaves_.clear();

@@ -1,10 +1,10 @@
-#include "engine/sim/sim_leases.h"
+#include "engine/cache/prefix_leases.h"
 
 #include "absl/strings/str_cat.h"
 
 namespace superfluid {
 
-absl::StatusOr<Lease> SimLeases::Acquire(SimCacheNode node, Moment now) {
+absl::StatusOr<Lease> PrefixLeases::Acquire(CacheNode node, Moment now) {
   if (leases_.size() >= limits_.leases) {
     return absl::ResourceExhaustedError(absl::StrCat("there are ", limits_.leases, " leases"));
   }
@@ -15,18 +15,18 @@ absl::StatusOr<Lease> SimLeases::Acquire(SimCacheNode node, Moment now) {
   return Lease{seed, limits_.ttl_ms, limits_.ttl_ticks};
 }
 
-absl::Status SimLeases::Release(SeedHandle seed) {
+absl::Status PrefixLeases::Release(SeedHandle seed) {
   const auto found = leases_.find(seed);
   if (found == leases_.end()) {
     return absl::NotFoundError(absl::StrCat("no lease ", static_cast<uint64_t>(seed)));
   }
-  const SimCacheNode node = found->second.node;
+  const CacheNode node = found->second.node;
   leases_.erase(found);
   cache_.Unpin(node);
   return absl::OkStatus();
 }
 
-void SimLeases::Expire(Moment now) {
+void PrefixLeases::Expire(Moment now) {
   for (auto it = leases_.begin(); it != leases_.end();) {
     const Held held = it->second;
     if (now.time < held.expires && now.tick < held.expires_at_tick) {
@@ -38,16 +38,16 @@ void SimLeases::Expire(Moment now) {
   }
 }
 
-void SimLeases::Clear() {
+void PrefixLeases::Clear() {
   while (!leases_.empty()) {
-    const SimCacheNode node = leases_.begin()->second.node;
+    const CacheNode node = leases_.begin()->second.node;
     leases_.erase(leases_.begin());
     cache_.Unpin(node);
   }
 }
 
-SimCacheNode SimLeases::Longest(const SimCache::Prefix& prefix) const {
-  SimCacheNode longest{};
+CacheNode PrefixLeases::Longest(const PrefixCache::Prefix& prefix) const {
+  CacheNode longest{};
   for (const auto& [seed, held] : leases_) {
     if (cache_.EndOf(held.node) <= cache_.EndOf(longest)) continue;
     if (cache_.IsPrefix(held.node, prefix)) longest = held.node;
@@ -55,7 +55,7 @@ SimCacheNode SimLeases::Longest(const SimCache::Prefix& prefix) const {
   return longest;
 }
 
-void SimLeases::Adopt(SimCacheNode node) {
+void PrefixLeases::Adopt(CacheNode node) {
   for (const auto& [seed, held] : leases_) {
     if (held.node != node) continue;
     leases_.erase(seed);

@@ -1,5 +1,5 @@
-#ifndef SUPERFLUID_ENGINE_SIM_SIM_LEASES_H_
-#define SUPERFLUID_ENGINE_SIM_SIM_LEASES_H_
+#ifndef SUPERFLUID_ENGINE_CACHE_PREFIX_LEASES_H_
+#define SUPERFLUID_ENGINE_CACHE_PREFIX_LEASES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -8,14 +8,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "engine/cache/prefix_cache.h"
 #include "engine/generation.h"
-#include "engine/sim/sim_cache.h"
-#include "engine/sim/sim_sequences.h"
+#include "engine/sampling/handle_source.h"
 
 namespace superfluid {
 
 // The leases on cached prefixes, each of which pins its node. Threads: one.
-class SimLeases {
+class PrefixLeases {
  public:
   struct Limits {
     uint64_t ttl_ms = 0;
@@ -27,11 +27,11 @@ class SimLeases {
     uint64_t tick = 0;
   };
 
-  SimLeases(SimCache& cache, SimHandles& handles, Limits limits)
+  PrefixLeases(PrefixCache& cache, HandleSource& handles, Limits limits)
       : cache_(cache), handles_(handles), limits_(limits) {}
 
   // ResourceExhausted: too many.
-  absl::StatusOr<Lease> Acquire(SimCacheNode node, Moment now);
+  absl::StatusOr<Lease> Acquire(CacheNode node, Moment now);
   absl::Status Release(SeedHandle seed);  // NotFound
   // Ends those whose time or ticks are over.
   void Expire(Moment now);
@@ -39,25 +39,25 @@ class SimLeases {
 
   // What a new sequence with this first input adopts: the longest leased prefix that the input
   // starts with. 0: none.
-  SimCacheNode Longest(const SimCache::Prefix& prefix) const;
+  CacheNode Longest(const PrefixCache::Prefix& prefix) const;
   // Ends the oldest lease of this node, which may be gone from the cache then.
-  void Adopt(SimCacheNode node);
+  void Adopt(CacheNode node);
 
   size_t size() const { return leases_.size(); }
 
  private:
   struct Held {
-    SimCacheNode node{};
+    CacheNode node{};
     absl::Time expires;
     uint64_t expires_at_tick = 0;
   };
 
-  SimCache& cache_;
-  SimHandles& handles_;
+  PrefixCache& cache_;
+  HandleSource& handles_;
   const Limits limits_;
   std::map<SeedHandle, Held> leases_;
 };
 
 }  // namespace superfluid
 
-#endif  // SUPERFLUID_ENGINE_SIM_SIM_LEASES_H_
+#endif  // SUPERFLUID_ENGINE_CACHE_PREFIX_LEASES_H_

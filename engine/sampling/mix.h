@@ -1,5 +1,5 @@
-#ifndef SUPERFLUID_ENGINE_SIM_SIM_MIX_H_
-#define SUPERFLUID_ENGINE_SIM_SIM_MIX_H_
+#ifndef SUPERFLUID_ENGINE_SAMPLING_MIX_H_
+#define SUPERFLUID_ENGINE_SAMPLING_MIX_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,9 @@
 #include "absl/types/span.h"
 #include "engine/handles.h"
 
-// The arithmetic that the sim engine's "computation" is made of. Its results are part of what tests
-// compare, on every machine: do not change them.
+// Arithmetic whose results are the same on every machine: the random stream of draws, fingerprints
+// and the sim engine's "computation" are made of it. They are part of what is compared and stored,
+// so do not change them.
 namespace superfluid {
 
 // SplitMix64's finalizer, a bijection: different inputs have different, well mixed outputs.
@@ -48,4 +49,4 @@ inline Digest DigestOf(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
 
 }  // namespace superfluid
 
-#endif  // SUPERFLUID_ENGINE_SIM_SIM_MIX_H_
+#endif  // SUPERFLUID_ENGINE_SAMPLING_MIX_H_

@@ -1,10 +1,11 @@
-#include "engine/sim/sim_sampler.h"
+#include "engine/sampling/sampler.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "engine/sim/sim_model.h"
+#include "engine/sampling/mix.h"
+#include "engine/sampling/ranking.h"
 
 namespace superfluid {
 namespace {
@@ -12,11 +13,7 @@ namespace {
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 constexpr float kFar = 1e30F;
 
-bool MoreLikely(const TokenLogit& left, const TokenLogit& right) {
-  return left.logit != right.logit ? left.logit > right.logit : left.token < right.token;
-}
-
-void AddBias(absl::Span<float> logits, const SimBias& bias) {
+void AddBias(absl::Span<float> logits, const LogitBias& bias) {
   for (const auto& [token, value] : bias) {
     if (token >= logits.size()) continue;
     float& logit = logits[token];
@@ -37,68 +34,99 @@ void Penalise(absl::Span<float> logits, float penalty, absl::Span<const Token> h
   }
 }
 
-void Mask(absl::Span<float> logits, const SimByteSet& allowed) {
-  for (size_t token = 0; token < logits.size(); ++token) {
-    if (token >= allowed.size() || !allowed[token]) logits[token] = kNever;
-  }
+absl::Status NothingLeft() {
+  return absl::InvalidArgumentError("bias and grammar leave no token to draw");
 }
 
-struct Candidate {
-  Token token = 0;
-  double probability = 0;
+// What temperature, top_k, top_p and min_p leave: the first ones of a ranking.
+class Candidates {
+ public:
+  Candidates(Ranking& ranking, const SamplingParams& params)
+      : ranking_(ranking), params_(params), most_(ranking.At(0)->logit) {
+    if (params.top_k != 0) count_ = params.top_k;
+    sum_ = SumOfKept();
+    if (InUse(params.top_p)) KeepTopP();
+    if (params.min_p > 0) KeepMinP();
+  }
+
+  Token Pick(double uniform) {
+    double left = uniform * sum_;
+    Token last = ranking_.At(0)->token;
+    for (size_t i = 0; i < count_; ++i) {
+      const TokenLogit* at = ranking_.At(i);
+      if (at == nullptr) break;
+      last = at->token;
+      const double probability = Probability(*at);
+      if (left < probability) break;
+      left -= probability;
+    }
+    return last;
+  }
+
+ private:
+  static bool InUse(float top_p) { return top_p > 0 && top_p < 1; }
+
+  // Not normalised: that of the most likely one is 1.
+  double Probability(const TokenLogit& at) const {
+    return std::exp((static_cast<double>(at.logit) - most_) / params_.temperature);
+  }
+
+  double SumOfKept() {
+    double sum = 0;
+    if (count_ == SIZE_MAX) {
+      for (const TokenLogit& at : ranking_.All()) sum += Probability(at);
+      return sum;
+    }
+    for (size_t i = 0; i < count_; ++i) {
+      const TokenLogit* at = ranking_.At(i);
+      if (at == nullptr) break;
+      sum += Probability(*at);
+    }
+    return sum;
+  }
+
+  void KeepTopP() {
+    const double wanted = sum_ * params_.top_p;
+    double sum = 0;
+    for (size_t i = 0; i < count_; ++i) {
+      const TokenLogit* at = ranking_.At(i);
+      if (at == nullptr) return;
+      sum += Probability(*at);
+      if (sum < wanted) continue;
+      count_ = i + 1;
+      sum_ = sum;
+      return;
+    }
+  }
+
+  void KeepMinP() {
+    double sum = 0;
+    for (size_t i = 0; i < count_; ++i) {
+      const TokenLogit* at = ranking_.At(i);
+      if (at == nullptr || Probability(*at) < params_.min_p) {
+        count_ = i;
+        break;
+      }
+      sum += Probability(*at);
+    }
+    sum_ = sum;
+  }
+
+  Ranking& ranking_;
+  const SamplingParams& params_;
+  const double most_;
+  size_t count_ = SIZE_MAX;
+  double sum_ = 0;
 };
-using Candidates = std::vector<Candidate>;
-
-double Sum(const Candidates& candidates) {
-  double sum = 0;
-  for (const Candidate& candidate : candidates) sum += candidate.probability;
-  return sum;
-}
-
-// What temperature and top_k leave, most likely first; not normalised.
-Candidates Heat(absl::Span<const float> logits, const SamplingParams& params) {
-  const size_t count = params.top_k == 0 ? logits.size() : params.top_k;
-  const std::vector<TokenLogit> likely = TopLogits(logits, count);
-  Candidates candidates;
-  for (const TokenLogit& at : likely) {
-    if (at.logit == kNever) break;
-    const double below = (static_cast<double>(at.logit) - likely[0].logit) / params.temperature;
-    candidates.push_back({at.token, std::exp(below)});
-  }
-  return candidates;
-}
-
-void KeepTopP(Candidates& candidates, float top_p) {
-  if (top_p == 0 || top_p >= 1) return;
-  const double wanted = Sum(candidates) * top_p;
-  double sum = 0;
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    sum += candidates[i].probability;
-    if (sum < wanted) continue;
-    candidates.resize(i + 1);
-    return;
-  }
-}
-
-void KeepMinP(Candidates& candidates, float min_p) {
-  if (min_p == 0) return;
-  const double floor = candidates[0].probability * min_p;
-  while (candidates.back().probability < floor) candidates.pop_back();
-}
-
-Token Pick(const Candidates& candidates, double uniform) {
-  double left = uniform * Sum(candidates);
-  for (const Candidate& candidate : candidates) {
-    if (left < candidate.probability) return candidate.token;
-    left -= candidate.probability;
-  }
-  return candidates.back().token;
-}
 
 bool InUnit(float value) { return value >= 0 && value <= 1; }
 bool Finite(float value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace
+
+double DrawUniform(uint64_t seed, uint64_t position) {
+  return static_cast<double>(Mix(Mix(seed + 1), position) >> 11U) * 0x1.0p-53;
+}
 
 absl::Status CheckSampling(const SamplingParams& params) {
   if (!Finite(params.temperature)) return absl::InvalidArgumentError("bad temperature");
@@ -110,32 +138,36 @@ absl::Status CheckSampling(const SamplingParams& params) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Token> DrawSimToken(absl::Span<float> logits, const SimDraw& draw) {
+absl::StatusOr<Token> DrawToken(absl::Span<float> logits, const Draw& draw) {
   const SamplingParams& params = *draw.params;
   if (draw.bias != nullptr) AddBias(logits, *draw.bias);
   Penalise(logits, params.repetition_penalty, draw.history);
-  if (draw.allowed != nullptr) Mask(logits, *draw.allowed);
-  // The first of equals: the lowest id.
-  const auto* best = std::max_element(logits.begin(), logits.end());
-  if (best == logits.end() || *best == kNever) {
-    return absl::InvalidArgumentError("bias and grammar leave no token to draw");
+  if (params.temperature == 0 && draw.filter == nullptr) {
+    // As the ranking's first, without making one.
+    size_t best = logits.size();
+    for (size_t i = 0; i < logits.size(); ++i) {
+      if (logits[i] > (best == logits.size() ? kNever : logits[best])) best = i;
+    }
+    if (best == logits.size()) return NothingLeft();
+    return static_cast<Token>(best);
   }
-  if (params.temperature == 0) return static_cast<Token>(best - logits.begin());
-  Candidates candidates = Heat(logits, params);
-  KeepTopP(candidates, params.top_p);
-  KeepMinP(candidates, params.min_p);
-  return Pick(candidates, SimUniform(params.seed, draw.history.size()));
+  Ranking ranking(logits, draw.filter);
+  const TokenLogit* first = ranking.At(0);
+  if (first == nullptr) return NothingLeft();
+  if (params.temperature == 0 || params.top_k == 1) return first->token;
+  return Candidates(ranking, params).Pick(DrawUniform(params.seed, draw.history.size()));
 }
 
 std::vector<TokenLogit> TopLogits(absl::Span<const float> logits, size_t count) {
-  std::vector<TokenLogit> all;
-  all.reserve(logits.size());
-  for (size_t i = 0; i < logits.size(); ++i) all.push_back({static_cast<Token>(i), logits[i]});
-  count = std::min(count, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(count), all.end(),
-                    &MoreLikely);
-  all.resize(count);
-  return all;
+  Ranking ranking(logits, nullptr);
+  std::vector<TokenLogit> top;
+  top.reserve(std::min(count, logits.size()));
+  for (size_t i = 0; i < count; ++i) {
+    const TokenLogit* at = ranking.At(i);
+    if (at == nullptr) break;
+    top.push_back(*at);
+  }
+  return top;
 }
 
 }  // namespace superfluid

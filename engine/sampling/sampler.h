@@ -1,7 +1,6 @@
-#ifndef SUPERFLUID_ENGINE_SIM_SIM_SAMPLER_H_
-#define SUPERFLUID_ENGINE_SIM_SIM_SAMPLER_H_
+#ifndef SUPERFLUID_ENGINE_SAMPLING_SAMPLER_H_
+#define SUPERFLUID_ENGINE_SAMPLING_SAMPLER_H_
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,33 +13,52 @@
 
 namespace superfluid {
 
-using SimBias = std::map<Token, float>;  // added to the logits
-using SimByteSet = std::bitset<256>;
+using LogitBias = std::map<Token, float>;  // added to the logits
 
-// What a draw depends on besides the logits.
-struct SimDraw {
-  const SamplingParams* params = nullptr;
-  const SimBias* bias = nullptr;        // null: none
-  const SimByteSet* allowed = nullptr;  // null: all; otherwise the tokens (below 256) that may come
-  absl::Span<const Token> history;      // all tokens of the sequence
+// Which tokens may be drawn, for one draw. Threads: the draw's.
+class TokenFilter {
+ public:
+  TokenFilter() = default;
+  TokenFilter(const TokenFilter&) = delete;
+  TokenFilter& operator=(const TokenFilter&) = delete;
+  virtual ~TokenFilter() = default;
+
+  // Sets the logit of each candidate that may not be drawn to -infinity. May be called any number
+  // of times in a draw, with some of the tokens or all; never twice with the same.
+  virtual void Filter(absl::Span<TokenLogit> candidates) = 0;
 };
+
+// What a draw depends on besides the logits. Pointers are not owned.
+struct Draw {
+  const SamplingParams* params = nullptr;
+  const LogitBias* bias = nullptr;  // null: none
+  TokenFilter* filter = nullptr;    // null: every token may come
+  absl::Span<const Token> history;  // all tokens of the sequence
+};
+
+// The random stream: a number in [0, 1) for the draw at `position`, of
+// Mix(Mix(seed + 1), position) the upper 53 bits.
+double DrawUniform(uint64_t seed, uint64_t position);
 
 // InvalidArgument: not finite, negative, top_p or min_p above 1.
 absl::Status CheckSampling(const SamplingParams& params);
 
 // Draws the token that follows `history`, in this order: logit bias; repetition penalty (a token
-// that occurs in the history: a logit above 0 is divided by it, another multiplied); the allowed
-// set; then, for a temperature of 0, the most likely token, the lowest id among equals; otherwise
+// that occurs in the history: a logit above 0 is divided by it, another multiplied); the filter;
+// then, for a temperature of 0, the most likely token, the lowest id among equals; otherwise
 // temperature, top_k, top_p, min_p, each over what the one before left, probabilities being
 // renormalised once at the end; and the first token at which the cumulated probability, most likely
-// token first (the lower id among equals), exceeds SimUniform(seed, history.size()).
+// token first (the lower id among equals), exceeds DrawUniform(seed, history.size()).
+//
+// A logit that is not a number counts as -infinity. Only as many tokens are sorted and filtered as
+// the draw needs: with temperature 0 or top_k a handful, whatever the size of the vocabulary.
 //
 // InvalidArgument: no token is left. `logits` are changed.
-absl::StatusOr<Token> DrawSimToken(absl::Span<float> logits, const SimDraw& draw);
+absl::StatusOr<Token> DrawToken(absl::Span<float> logits, const Draw& draw);
 
 // The `count` most likely tokens, most likely first, the lower id among equals.
 std::vector<TokenLogit> TopLogits(absl::Span<const float> logits, size_t count);
 
 }  // namespace superfluid
 
-#endif  // SUPERFLUID_ENGINE_SIM_SIM_SAMPLER_H_
+#endif  // SUPERFLUID_ENGINE_SAMPLING_SAMPLER_H_

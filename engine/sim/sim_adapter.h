@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "engine/sampling/handle_source.h"
 #include "engine/sim/sim_sequence.h"
-#include "engine/sim/sim_sequences.h"
 
 namespace superfluid {
 
@@ -18,7 +18,7 @@ inline constexpr size_t kSimMaxAdapterBytes = size_t{1} << 20U;
 // loaded. Threads: one.
 class SimAdapter {
  public:
-  explicit SimAdapter(SimHandles& handles) : handles_(handles) {}
+  explicit SimAdapter(HandleSource& handles) : handles_(handles) {}
 
   // NotFound, InvalidArgument: see ReadSimFile; the adapter before stays then.
   absl::StatusOr<AdapterId> Load(const std::string& path);
@@ -28,7 +28,7 @@ class SimAdapter {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  SimHandles& handles_;
+  HandleSource& handles_;
   SimAdapterRef current_;
   uint64_t bytes_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cache/prefix_cache.h"
 #include "engine/sim/sim_model.h"
 
 namespace superfluid {
@@ -26,6 +27,15 @@ using SimBlockRef = std::shared_ptr<SimBlock>;
 struct SimCachedBlock {
   SimBlockRef block;
   SimRecurrent after{};
+};
+
+// The same as the prefix cache keeps it.
+class SimCacheEntry : public CachedBlock {
+ public:
+  explicit SimCacheEntry(SimCachedBlock kept) : cached(std::move(kept)) {}
+  bool InUse() const override { return cached.block.use_count() > 1; }
+
+  const SimCachedBlock cached;
 };
 
 // Blocks that an import holds before it takes effect. They count as tentative until taken.

@@ -5,9 +5,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/sampling/sampler.h"
 #include "engine/sim/sim_grammar.h"
 #include "engine/sim/sim_model.h"
-#include "engine/sim/sim_sampler.h"
 
 namespace superfluid {
 
@@ -16,7 +16,17 @@ struct SimDrawRules {
   uint32_t vocab = 0;
   uint64_t adapter = 0;  // fingerprint
   SamplingParams sampling;
-  const SimBias* bias = nullptr;
+  const LogitBias* bias = nullptr;
+};
+
+// Lets the tokens of a set of bytes pass.
+class SimByteFilter : public TokenFilter {
+ public:
+  explicit SimByteFilter(const SimByteSet& allowed) : allowed_(allowed) {}
+  void Filter(absl::Span<TokenLogit> candidates) override;
+
+ private:
+  const SimByteSet allowed_;
 };
 
 // The token that follows `history`, whose state `point` is. `matcher`: what the grammar has read so

@@ -4,7 +4,7 @@
 #include <ios>
 
 #include "absl/strings/str_cat.h"
-#include "engine/sim/sim_mix.h"
+#include "engine/sampling/mix.h"
 
 namespace superfluid {
 

@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<StateJob>> SimGeneration::StartImport(
 absl::StatusOr<std::vector<SpaceMatch>> SimGeneration::Match(
     absl::Span<const Token> tokens, absl::Span<const uint64_t> media_deps) {
   ExpireLeases();
-  const SimCacheNode node =
+  const CacheNode node =
       world_.cache.FindByDeps(tokens, media_deps, world_.adapter.current().fingerprint);
   const uint64_t matched = world_.cache.EndOf(node);
   return std::vector<SpaceMatch>{{kSimKvSpace, matched}, {kSimRecurrentSpace, matched}};
@@ -108,8 +108,8 @@ absl::StatusOr<Lease> SimGeneration::AcquireSeed(absl::Span<const Token> tokens,
     return absl::NotFoundError(
         absl::StrCat("nothing is cached of determinism class ", determinism_class));
   }
-  const SimCacheNode node = world_.cache.FindByDeps(tokens.first(prefix_len), media_deps,
-                                                    world_.adapter.current().fingerprint);
+  const CacheNode node = world_.cache.FindByDeps(tokens.first(prefix_len), media_deps,
+                                                 world_.adapter.current().fingerprint);
   const uint64_t cached = world_.cache.EndOf(node);
   if (cached != prefix_len) {
     return absl::NotFoundError(absl::StrCat("cached are ", cached, " tokens of these"));
@@ -122,8 +122,8 @@ absl::Status SimGeneration::ReleaseSeed(SeedHandle seed) {
   return world_.leases.Release(seed);
 }
 
-absl::StatusOr<SimCacheNode> SimGeneration::Publish(SequenceHandle sequence,
-                                                    absl::Span<const Token> tokens) {
+absl::StatusOr<CacheNode> SimGeneration::Publish(SequenceHandle sequence,
+                                                 absl::Span<const Token> tokens) {
   ExpireLeases();
   const absl::StatusOr<SimSequence*> found = world_.sequences.Find(sequence);
   if (!found.ok()) return found.status();
@@ -137,7 +137,12 @@ absl::StatusOr<SimCacheNode> SimGeneration::Publish(SequenceHandle sequence,
   }
   const auto blocks = published.WholeBlocks(whole.size() / kSimBlockTokens);
   if (!blocks.ok()) return blocks.status();
-  return world_.cache.Insert({whole, &published.media(), published.adapter().fingerprint}, *blocks);
+  std::vector<CachedBlockRef> entries;
+  entries.reserve(blocks->size());
+  for (const SimCachedBlock& block : *blocks) {
+    entries.push_back(std::make_shared<SimCacheEntry>(block));
+  }
+  return world_.cache.Insert({whole, &published.media(), published.adapter().fingerprint}, entries);
 }
 
 absl::Status SimGeneration::PublishSequence(SequenceHandle sequence,
@@ -147,7 +152,7 @@ absl::Status SimGeneration::PublishSequence(SequenceHandle sequence,
 
 absl::StatusOr<SeedHandle> SimGeneration::AdoptSequence(SequenceHandle sequence,
                                                         absl::Span<const Token> tokens) {
-  const absl::StatusOr<SimCacheNode> node = Publish(sequence, tokens);
+  const absl::StatusOr<CacheNode> node = Publish(sequence, tokens);
   if (!node.ok()) return node.status();
   const absl::StatusOr<Lease> lease = world_.leases.Acquire(*node, world_.Now());
   if (!lease.ok()) return lease.status();
@@ -157,10 +162,10 @@ absl::StatusOr<SeedHandle> SimGeneration::AdoptSequence(SequenceHandle sequence,
 absl::Status SimGeneration::Unpublish(absl::Span<const Token> tokens) {
   ExpireLeases();
   const absl::Span<const Token> whole = WholeBlocks(tokens);
-  const std::vector<SimCacheNode> nodes =
-      whole.empty() ? std::vector<SimCacheNode>() : world_.cache.FindAll(whole);
+  const std::vector<CacheNode> nodes =
+      whole.empty() ? std::vector<CacheNode>() : world_.cache.FindAll(whole);
   if (nodes.empty()) return absl::NotFoundError("these tokens are not cached");
-  for (const SimCacheNode node : nodes) world_.cache.Forget(node);
+  for (const CacheNode node : nodes) world_.cache.Forget(node);
   return absl::OkStatus();
 }
 
@@ -199,11 +204,11 @@ absl::Status SimGeneration::FreeGrammar(GrammarHandle grammar) {
 
 absl::StatusOr<LogitBiasHandle> SimGeneration::CreateLogitBias(absl::Span<const Token> tokens,
                                                                absl::Span<const float> values) {
-  return world_.steering.AddBias(tokens, values);
+  return world_.steering.biases().Add(tokens, values);
 }
 
 absl::Status SimGeneration::FreeLogitBias(LogitBiasHandle bias) {
-  return world_.steering.FreeBias(bias);
+  return world_.steering.biases().Free(bias);
 }
 
 absl::StatusOr<std::vector<float>> SimGeneration::Embed(absl::Span<const Token> tokens) {
@@ -271,7 +276,9 @@ MemoryCounters SimGeneration::Memory() {
 
 bool SimGeneration::CheckInvariants() const {
   std::set<const SimBlock*> blocks;
-  for (const SimBlock* block : world_.cache.Blocks()) blocks.insert(block);
+  for (const CachedBlock* entry : world_.cache.Blocks()) {
+    blocks.insert(static_cast<const SimCacheEntry*>(entry)->cached.block.get());
+  }
   for (const auto& [handle, sequence] : world_.sequences.all()) {
     if (!sequence->CheckInvariants()) return false;
     for (const SimBlockRef& block : sequence->blocks()) blocks.insert(block.get());

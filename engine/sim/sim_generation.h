@@ -90,7 +90,7 @@ class SimGeneration : public Generation {
 
  private:
   void ExpireLeases() { world_.leases.Expire(world_.Now()); }
-  absl::StatusOr<SimCacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens);
+  absl::StatusOr<CacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens);
 
   SimWorld world_;
 };

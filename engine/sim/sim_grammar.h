@@ -1,19 +1,21 @@
 #ifndef SUPERFLUID_ENGINE_SIM_SIM_GRAMMAR_H_
 #define SUPERFLUID_ENGINE_SIM_SIM_GRAMMAR_H_
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "engine/handles.h"
-#include "engine/sim/sim_sampler.h"
 
 namespace superfluid {
 
 // The token that ends a text under a grammar. It may come where the text is complete; drawing it
 // finishes the lane as a stop token does, and nothing but it may follow.
 inline constexpr Token kSimEndOfText = 0;
+
+using SimByteSet = std::bitset<256>;
 
 // A piece of a grammar over bytes; the texts are JSON without spaces.
 struct SimGrammarNode {

@@ -37,7 +37,7 @@ absl::Status SimLane::CheckWork() {
   }
   const auto grammar = world_.steering.Grammar(work_.grammar);
   if (!grammar.ok()) return grammar.status();
-  const auto bias = world_.steering.Bias(work_.logit_bias);
+  const auto bias = world_.steering.biases().Find(work_.logit_bias);
   if (!bias.ok()) return bias.status();
   const auto drafter = world_.strategies.Find(work_.strategy);
   if (!drafter.ok()) return drafter.status();
@@ -93,26 +93,30 @@ void SimLane::AppendInput() {
 
 absl::Status SimLane::Append() {
   if (work_.input.empty()) return absl::OkStatus();
-  absl::StatusOr<SimMediaMap> media = world_.media.TakeBindings(work_.tag, work_.input.size());
+  absl::StatusOr<MediaMap> media = world_.media.TakeBindings(work_.tag, work_.input.size());
   if (!media.ok()) return media.status();
   const uint64_t start = sequence_->length();
   if (start == 0) {
     if (absl::Status status = AppendCached(*media); !status.ok()) return status;
   }
   for (uint64_t i = sequence_->length() - start; i < work_.input.size(); ++i) {
-    absl::Status status = sequence_->Append(work_.input[i], SimMediaAt(*media, i), /*drawn=*/false);
+    absl::Status status = sequence_->Append(work_.input[i], MediaAt(*media, i), /*drawn=*/false);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status SimLane::AppendCached(const SimMediaMap& media) {
-  const SimCache::Prefix prefix{work_.input, &media, sequence_->adapter().fingerprint};
+absl::Status SimLane::AppendCached(const MediaMap& media) {
+  const PrefixCache::Prefix prefix{work_.input, &media, sequence_->adapter().fingerprint};
   adopted_ = world_.leases.Longest(prefix);
-  SimCacheNode node = world_.cache.Find(prefix);
+  CacheNode node = world_.cache.Find(prefix);
   if (world_.cache.EndOf(adopted_) > world_.cache.EndOf(node)) node = adopted_;
-  if (node == SimCacheNode{}) return absl::OkStatus();
-  sequence_->UseCached(world_.cache.Use(node), work_.input, media);
+  if (node == CacheNode{}) return absl::OkStatus();
+  std::vector<SimCachedBlock> blocks;
+  for (const CachedBlockRef& entry : world_.cache.Use(node)) {
+    blocks.push_back(static_cast<const SimCacheEntry&>(*entry).cached);
+  }
+  sequence_->UseCached(blocks, work_.input, media);
   return sequence_->Ready();
 }
 
@@ -232,7 +236,7 @@ LaneResult SimLane::TakeResult() {
     if (result_.status.ok()) AddLogits();
     world_.sequences.SetLane(work_.tag, result_.sequence);
   }
-  if (adopted_ != SimCacheNode{}) world_.leases.Adopt(adopted_);
+  if (adopted_ != CacheNode{}) world_.leases.Adopt(adopted_);
   return std::move(result_);
 }
 

@@ -45,7 +45,7 @@ class SimLane {
   absl::Status FindSequence();
   absl::Status MakeSequence();
   absl::Status Append();
-  absl::Status AppendCached(const SimMediaMap& media);
+  absl::Status AppendCached(const MediaMap& media);
   absl::Status BeginDrawing();
   absl::Status Draw();
   void RefillDrafts();
@@ -67,8 +67,8 @@ class SimLane {
   const SimGrammar* grammar_ = nullptr;
   const SimDrafter* drafter_ = nullptr;
   std::optional<SimMatcher> matcher_;
-  SimMediaMap media_;       // bound to the input
-  SimCacheNode adopted_{};  // whose lease ends if the lane succeeds
+  MediaMap media_;       // bound to the input
+  CacheNode adopted_{};  // whose lease ends if the lane succeeds
   std::deque<Token> drafts_;
   bool accepted_ = false;  // the last draw was a draft, so its pass gives the next draw, too
   std::optional<SimPoint> drawn_from_;  // the last draw's

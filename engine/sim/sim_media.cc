@@ -57,8 +57,8 @@ absl::Status SimMedia::Bind(LaneTag tag, MediaHandle handle, uint64_t token_offs
   return absl::OkStatus();
 }
 
-absl::StatusOr<SimMediaMap> SimMedia::TakeBindings(LaneTag tag, uint64_t tokens) {
-  SimMediaMap media;
+absl::StatusOr<MediaMap> SimMedia::TakeBindings(LaneTag tag, uint64_t tokens) {
+  MediaMap media;
   const auto found = bindings_.find(tag);
   if (found == bindings_.end()) return media;
   const std::vector<Binding> bindings = std::move(found->second);

@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/generation.h"
+#include "engine/sampling/handle_source.h"
 #include "engine/sim/sim_sequence.h"
-#include "engine/sim/sim_sequences.h"
 
 namespace superfluid {
 
@@ -27,7 +27,7 @@ inline constexpr Token kSimEndOfImage = 3;
 // goes into their rows. Threads: one.
 class SimMedia {
  public:
-  explicit SimMedia(SimHandles& handles) : handles_(handles) {}
+  explicit SimMedia(HandleSource& handles) : handles_(handles) {}
 
   // NotFound, InvalidArgument: see ReadSimFile.
   static absl::StatusOr<MediaInfo> Probe(const std::string& path);
@@ -38,7 +38,7 @@ class SimMedia {
   absl::Status Bind(LaneTag tag, MediaHandle handle, uint64_t token_offset);
   // What is bound to the lane's next input of `tokens` tokens, by position in it; bound no more.
   // InvalidArgument: it reaches beyond the input, or overlaps.
-  absl::StatusOr<SimMediaMap> TakeBindings(LaneTag tag, uint64_t tokens);
+  absl::StatusOr<MediaMap> TakeBindings(LaneTag tag, uint64_t tokens);
 
   void Clear();
   size_t size() const { return media_.size(); }
@@ -49,7 +49,7 @@ class SimMedia {
     MediaInfo info;
   };
 
-  SimHandles& handles_;
+  HandleSource& handles_;
   std::map<MediaHandle, MediaInfo> media_;
   std::map<LaneTag, std::vector<Binding>> bindings_;
   size_t bound_ = 0;

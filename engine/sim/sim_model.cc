@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "engine/sim/sim_mix.h"
+#include "engine/sampling/mix.h"
 
 namespace superfluid {
 namespace {
@@ -63,10 +63,6 @@ void SimLogits(const SimPoint& point, uint64_t adapter, absl::Span<float> logits
   }
 }
 
-double SimUniform(uint64_t seed, uint64_t position) {
-  return static_cast<double>(Mix(Mix(seed + 1), position) >> 11U) * 0x1.0p-53;
-}
-
 void EncodeSimRow(const SimRow& row, bool drawn, uint64_t position,
                   std::span<std::byte, kSimRowBytes> out) {
   const uint32_t check = RowCheck(row, drawn, position);
@@ -90,18 +86,6 @@ std::optional<SimDecodedRow> DecodeSimRow(std::span<const std::byte, kSimRowByte
   if (decoded.row.token >= vocab) return std::nullopt;
   if (check != RowCheck(decoded.row, decoded.drawn, position)) return std::nullopt;
   return decoded;
-}
-
-void SimProvenance::Add(Token token, uint64_t media) {
-  for (uint64_t& word : words_) word = Mix(Mix(word, token), media);
-}
-
-Digest SimProvenance::digest() const { return DigestOf(words_[0], words_[1], words_[2], adapter_); }
-
-uint64_t AdapterOfProvenance(const Digest& digest) {
-  uint64_t adapter = 0;
-  std::memcpy(&adapter, digest.data() + 24, sizeof(adapter));
-  return adapter;
 }
 
 }  // namespace superfluid

@@ -60,10 +60,6 @@ SimRow AdvanceSimPoint(SimPoint& point, const SimInput& input);
 // The logits at `point`, one per token of the vocabulary, in [-8, 8).
 void SimLogits(const SimPoint& point, uint64_t adapter, absl::Span<float> logits);
 
-// The random stream: a number in [0, 1) for the draw at `position`, of
-// Mix(Mix(seed + 1), position) the upper 53 bits.
-double SimUniform(uint64_t seed, uint64_t position);
-
 // A row as bytes, little-endian: token u32, check u32 (bit 0: the token was drawn; the others are a
 // checksum over token, media, that bit and the position), media u64, key u64, value u64.
 void EncodeSimRow(const SimRow& row, bool drawn, uint64_t position,
@@ -75,20 +71,6 @@ struct SimDecodedRow {
 // Nothing if these bytes are no row of this position, or its token is not below `vocab`.
 std::optional<SimDecodedRow> DecodeSimRow(std::span<const std::byte, kSimRowBytes> bytes,
                                           uint64_t position, uint32_t vocab);
-
-// Whether tokens and media are what a state was computed from: compare the digests. The last eight
-// bytes are the adapter's fingerprint alone. `media` has positions and fingerprints.
-class SimProvenance {
- public:
-  explicit SimProvenance(uint64_t adapter) : adapter_(adapter) {}
-  void Add(Token token, uint64_t media);
-  Digest digest() const;
-
- private:
-  uint64_t adapter_;
-  std::array<uint64_t, 3> words_{0x51, 0x52, 0x53};
-};
-uint64_t AdapterOfProvenance(const Digest& digest);
 
 }  // namespace superfluid
 

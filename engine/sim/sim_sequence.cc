@@ -17,11 +17,6 @@ absl::Status TooLong(uint64_t new_len, uint64_t length) {
 
 }  // namespace
 
-uint64_t SimMediaAt(const SimMediaMap& media, uint64_t position) {
-  const auto found = media.find(position);
-  return found == media.end() ? 0 : found->second;
-}
-
 SimSequence::SimSequence(SimBlockPool& pool, SimAdapterRef adapter)
     : pool_(&pool), adapter_(adapter) {}
 
@@ -90,7 +85,7 @@ absl::Status SimSequence::Append(Token token, uint64_t media, bool drawn) {
 }
 
 void SimSequence::UseCached(absl::Span<const SimCachedBlock> blocks, absl::Span<const Token> tokens,
-                            const SimMediaMap& media) {
+                            const MediaMap& media) {
   const uint64_t count = blocks.size() * kSimBlockTokens;
   for (const SimCachedBlock& cached : blocks) {
     blocks_.push_back(cached.block);
@@ -168,7 +163,7 @@ bool SimSequence::CheckInvariants() const {
     if ((blocks_[i] == nullptr) != Covered(block)) return false;
     for (uint64_t at = block.start; at < block.end; ++at) {
       if (RowsMissing({at, at + 1})) continue;
-      if (Row(at).token != tokens_[at] || Row(at).media != SimMediaAt(media_, at)) return false;
+      if (Row(at).token != tokens_[at] || Row(at).media != MediaAt(media_, at)) return false;
     }
   }
   return checkpoints_.empty() || checkpoints_.rbegin()->first <= recurrent_length_;

@@ -9,16 +9,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/cache/token_provenance.h"
 #include "engine/handles.h"
 #include "engine/sim/sim_blocks.h"
 #include "engine/sim/sim_model.h"
 
 namespace superfluid {
-
-// Fingerprints of the media that tokens stand for, by the tokens' positions.
-using SimMediaMap = std::map<uint64_t, uint64_t>;
-// The fingerprint at `position`; 0: none.
-uint64_t SimMediaAt(const SimMediaMap& media, uint64_t position);
 
 // The adapter that a sequence was made under.
 struct SimAdapterRef {
@@ -44,7 +40,7 @@ class SimSequence {
   uint64_t length() const { return tokens_.size(); }  // of the space kv
   uint64_t LengthOf(SpaceId space) const;
   absl::Span<const Token> tokens() const { return tokens_; }
-  const SimMediaMap& media() const { return media_; }
+  const MediaMap& media() const { return media_; }
   bool drawn(uint64_t position) const { return drawn_[position]; }
   // Where what was drawn since the last input begins.
   uint64_t OutputStart() const;
@@ -58,7 +54,7 @@ class SimSequence {
   absl::Status Append(Token token, uint64_t media, bool drawn);
   // Begins an empty sequence with cached blocks, the state of the first of `tokens`.
   void UseCached(absl::Span<const SimCachedBlock> blocks, absl::Span<const Token> tokens,
-                 const SimMediaMap& media);
+                 const MediaMap& media);
 
   // Ready sequences only.
   Mark GetMark() const { return {point_}; }
@@ -124,7 +120,7 @@ class SimSequence {
   SimAdapterRef adapter_;
   std::vector<Token> tokens_;
   std::vector<bool> drawn_;
-  SimMediaMap media_;
+  MediaMap media_;
   std::vector<SimBlockRef> blocks_;   // null: all of its rows are demoted
   std::vector<TokenRange> missing_;   // in no order
   SimPoint point_ = SimStartPoint();  // its fold of rows is stale if rows_changed_

@@ -16,7 +16,7 @@ absl::Status Demoted() {
 }  // namespace
 
 SimInput SimSequence::InputAt(uint64_t position) const {
-  return {tokens_[position], SimMediaAt(media_, position), adapter_.fingerprint};
+  return {tokens_[position], MediaAt(media_, position), adapter_.fingerprint};
 }
 
 bool SimSequence::RowsMissing(TokenRange range) const {
@@ -70,8 +70,8 @@ absl::StatusOr<uint64_t> SimSequence::Boundary(SpaceId space, uint64_t cap) cons
 }
 
 Digest SimSequence::HistoryProvenance(uint64_t end) const {
-  SimProvenance provenance(adapter_.fingerprint);
-  for (uint64_t i = 0; i < end; ++i) provenance.Add(tokens_[i], SimMediaAt(media_, i));
+  TokenProvenance provenance(adapter_.fingerprint);
+  for (uint64_t i = 0; i < end; ++i) provenance.Add(tokens_[i], MediaAt(media_, i));
   return provenance.digest();
 }
 
@@ -158,7 +158,7 @@ absl::Status SimSequence::Promote(TokenRange range, absl::Span<const SimDecodedR
                                   SimTentativeBlocks& tentative) {
   for (uint64_t i = 0; i < rows.size(); ++i) {
     const uint64_t at = range.start + i;
-    if (rows[i].row.token != tokens_[at] || rows[i].row.media != SimMediaAt(media_, at) ||
+    if (rows[i].row.token != tokens_[at] || rows[i].row.media != MediaAt(media_, at) ||
         rows[i].drawn != drawn_[at]) {
       return absl::InvalidArgumentError("the rows are those of other tokens");
     }

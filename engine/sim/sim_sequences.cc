@@ -1,11 +1,11 @@
 #include "engine/sim/sim_sequences.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 
 namespace superfluid {
 namespace {
-
-constexpr size_t kMaxLaneTags = 65536;
 
 absl::Status NoSequence(SequenceHandle handle) {
   return absl::NotFoundError(absl::StrCat("no sequence ", static_cast<uint64_t>(handle)));
@@ -41,8 +41,7 @@ absl::Status SimSequences::Free(SequenceHandle handle) {
 
 void SimSequences::Clear() {
   sequences_.clear();
-  lanes_.clear();
-  lanes_by_age_.clear();
+  lanes_.Clear();
 }
 
 absl::StatusOr<SimSequence*> SimSequences::Find(SequenceHandle handle) const {
@@ -51,23 +50,13 @@ absl::StatusOr<SimSequence*> SimSequences::Find(SequenceHandle handle) const {
   return found->second.get();
 }
 
-void SimSequences::SetLane(LaneTag tag, SequenceHandle sequence) {
-  Lane& lane = lanes_[tag];
-  lanes_by_age_.erase(lane.since);
-  lane = {sequence, ++lane_clock_};
-  lanes_by_age_.emplace(lane.since, tag);
-  if (lanes_.size() <= kMaxLaneTags) return;
-  lanes_.erase(lanes_by_age_.begin()->second);
-  lanes_by_age_.erase(lanes_by_age_.begin());
-}
-
 absl::StatusOr<SequenceHandle> SimSequences::LaneSequence(LaneTag tag) const {
-  const auto found = lanes_.find(tag);
-  if (found == lanes_.end() || !sequences_.contains(found->second.sequence)) {
+  const std::optional<SequenceHandle> found = lanes_.Find(tag);
+  if (!found.has_value() || !sequences_.contains(*found)) {
     return absl::NotFoundError(absl::StrCat("lane ", static_cast<uint64_t>(tag),
                                             " has worked on no sequence that exists"));
   }
-  return found->second.sequence;
+  return *found;
 }
 
 }  // namespace superfluid

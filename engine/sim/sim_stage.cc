@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "engine/sim/sim_mix.h"
+#include "engine/sampling/mix.h"
 
 namespace superfluid {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/sampling/mix.h"
 #include "engine/sim/sim_kv_codec.h"
-#include "engine/sim/sim_mix.h"
 
 namespace superfluid {
 namespace {
@@ -176,7 +176,7 @@ class KvImport : public SimStateJob {
   }
   absl::Status Commit(SimSequence& sequence) override {
     if (!what_.replace) return sequence.Promote(what_.range, rows_, *blocks_);
-    SimProvenance provenance(sequence.adapter().fingerprint);
+    TokenProvenance provenance(sequence.adapter().fingerprint);
     for (const SimDecodedRow& row : rows_) provenance.Add(row.row.token, row.row.media);
     if (provenance.digest() != what_.provenance) {
       return absl::InvalidArgumentError("the rows are not those of this provenance");

@@ -8,8 +8,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "engine/sampling/mix.h"
 #include "engine/sim/sim_files.h"
-#include "engine/sim/sim_mix.h"
 #include "engine/sim/sim_stage.h"
 
 namespace superfluid {

@@ -19,6 +19,7 @@ SimWorld::SimWorld(const SimOptions& all_options, std::shared_ptr<SimClock> sim_
       stuck(all_options.faults.stuck),
       clock(std::move(sim_clock)),
       pool(options.pool_blocks),
+      cache(kSimBlockBytes),
       leases(cache, handles, {options.ttl_ms, options.ttl_ticks, kMaxLeases}),
       sequences(pool, handles, static_cast<size_t>(options.max_sequences)),
       steering(handles, options.vocab),

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "engine/cache/prefix_cache.h"
+#include "engine/cache/prefix_leases.h"
 #include "engine/sim/sim_adapter.h"
 #include "engine/sim/sim_blocks.h"
-#include "engine/sim/sim_cache.h"
 #include "engine/sim/sim_clock.h"
-#include "engine/sim/sim_leases.h"
 #include "engine/sim/sim_media.h"
 #include "engine/sim/sim_options.h"
 #include "engine/sim/sim_sequences.h"
@@ -25,7 +25,7 @@ struct SimWorld {
   SimWorld(const SimWorld&) = delete;
   SimWorld& operator=(const SimWorld&) = delete;
 
-  SimLeases::Moment Now() const { return {clock->Now(), ticks}; }
+  PrefixLeases::Moment Now() const { return {clock->Now(), ticks}; }
 
   // The misbehaviour asked for of a tick or op, in this order: slow, stuck, throw, out of memory,
   // fail. `number`: which tick or op it is.
@@ -46,10 +46,10 @@ struct SimWorld {
   const absl::Duration slow;
   const absl::Duration stuck;
   const std::shared_ptr<SimClock> clock;
-  SimHandles handles;
+  HandleSource handles;
   SimBlockPool pool;
-  SimCache cache;
-  SimLeases leases;
+  PrefixCache cache;
+  PrefixLeases leases;
   SimSequences sequences;
   SimSteering steering;
   SimMedia media;

@@ -152,8 +152,8 @@ void ReleaseInOrder(Context& context) {
 void BuffersAreBounded(Context& context) {
   Link link(context);
   link.OpenFds();
-  constexpr uint64_t kMany = 5000;
-  for (uint64_t id = 1; id <= kMany; ++id) {
+  constexpr uint64_t many = 5000;
+  for (uint64_t id = 1; id <= many; ++id) {
     const Status status = Alloc(link, linkw::BufId(id), 16);
     if (status == Status::kOk) {
       link.ReceiveFd();

@@ -39,7 +39,7 @@ void Publish(Driver& driver, SequenceId sequence, const Tokens& tokens) {
 
 // Makes a sequence of new tokens and publishes it.
 Tokens PublishedPrompt(Driver& driver) {
-  const Tokens prompt = driver.Prompt(kPrefix);
+  Tokens prompt = driver.Prompt(kPrefix);
   const SequenceId sequence = driver.Start(prompt);
   Publish(driver, sequence, prompt);
   driver.Drop(sequence);
@@ -162,6 +162,7 @@ void Evicted(Context& context) {
   Driver driver(context);
   EvictAll(driver);
   std::vector<Tokens> prompts;
+  prompts.reserve(6);
   for (int i = 0; i < 6; ++i) prompts.push_back(PublishedPrompt(driver));
   ExpectEq(Evict(driver, 0), uint64_t{0}, "bytes freed for a target of 0");
   const uint64_t some = Evict(driver, 1);

@@ -152,11 +152,12 @@ void ManyUnclaimed(Context& context) {
 void SameTagTwice(Context& context) {
   Link link(context);
   link.OpenFds();
-  link.SendFd(5, MakeSegment(100));       // fits the first
-  link.SendFd(5, MakeSegment(4096 * 3));  // fits the second
+  link.SendFd(5, MakeSegment(100));               // fits the first
+  link.SendFd(5, MakeSegment(size_t{4096} * 3));  // fits the second
   link.Send(linkw::BufAttach{.buf_id = linkw::BufId(5), .len = 100});
   link.Send(linkw::BufRelease{linkw::BufId(5)});
-  const uint64_t second = link.Send(linkw::BufAttach{.buf_id = linkw::BufId(5), .len = 4096 * 3});
+  const uint64_t second =
+      link.Send(linkw::BufAttach{.buf_id = linkw::BufId(5), .len = size_t{4096} * 3});
   ExpectTaken(link, linkw::BufId(5));
   link.ExpectSilent(second, "the second BUF_ATTACH");
 }

@@ -122,6 +122,7 @@ void ASecondDrain(Context& context) {
 void TicksAreFinished(Context& context) {
   Driver driver(context);
   std::vector<uint64_t> ticks;
+  ticks.reserve(4);
   for (int i = 0; i < 4; ++i) {
     ticks.push_back(driver.Submit({driver.DecodeLane(kNew, driver.Prompt(4), 30)}));
   }
@@ -139,6 +140,7 @@ void TicksAreFinished(Context& context) {
 void TicksAreCancelledAtTheDeadline(Context& context) {
   Driver driver(context);
   std::vector<uint64_t> ticks;
+  ticks.reserve(3);
   for (int i = 0; i < 3; ++i) {
     ticks.push_back(driver.Submit({driver.DecodeLane(kNew, driver.Prompt(4), 1000)}));
   }

@@ -28,6 +28,7 @@ class Sealed {
         space_(space),
         prompt_(driver.Prompt(driver.Boundary())),
         sequence_(driver.Start(prompt_)) {
+    // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): needs what is above
     boundary_ = BoundaryOf(driver, sequence_, space.space_id);
     size_ = SizeOf(driver, sequence_, space.space_id, {0, boundary_});
     original_ = SnapshotInto(driver, sequence_, space.space_id, boundary_);

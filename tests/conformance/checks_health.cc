@@ -91,6 +91,7 @@ void MemoryOfSequences(Context& context) {
   Driver driver(context);
   const linkw::MemCounters before = driver.Ping().mem;
   std::vector<SequenceId> sequences;
+  sequences.reserve(4);
   for (int i = 0; i < 4; ++i) sequences.push_back(driver.Start(driver.Prompt(100)));
   const linkw::MemCounters with = driver.Ping().mem;
   Expect(with.allocated_bytes > before.allocated_bytes ||

@@ -17,7 +17,7 @@ Tokens Joined(Tokens first, const Tokens& second) {
 }
 
 // Runs a wrong lane beside a good one; the wrong one alone fails, and its sequence stays.
-void ExpectOneWrong(Driver& driver, Lane wrong, Statuses statuses, std::string_view what) {
+void ExpectOneWrong(Driver& driver, const Lane& wrong, Statuses statuses, std::string_view what) {
   const Tokens prompt = driver.Prompt(6);
   const linkw::TickResult result =
       driver.Result(driver.Submit({wrong, driver.DecodeLane(kNew, prompt, 4)}));
@@ -221,7 +221,7 @@ void LogitSlotsAreRoundRobin(Context& context) {
   const auto tick = [&driver] {
     Lane lane = driver.PrefillLane(kNew, driver.Prompt(3));
     lane.want_logits = true;
-    const LaneEvent event = driver.Run(lane);
+    LaneEvent event = driver.Run(lane);
     driver.Drop(event.sequence);
     return event;
   };

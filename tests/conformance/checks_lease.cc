@@ -27,6 +27,7 @@ class Prefix {
     driver.Ok<linkw::PublishSequenceResult>(
         linkw::PublishSequence{.sequence = sequence, .span = driver.Put(prompt_)});
     driver.Drop(sequence);
+    // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): needs what is above
     length_ = Matched();
     Expect(length_ > 0, "a published prefix is not matched");
   }

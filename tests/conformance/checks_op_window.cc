@@ -90,8 +90,10 @@ void OpsBesideTicks(Context& context) {
   Source source(driver);
   const SequenceId other = driver.Start(driver.Prompt(4));
   std::vector<uint64_t> seqs;
+  seqs.reserve(4);
   for (int i = 0; i < 4; ++i) seqs.push_back(source.Submit());
   std::vector<linkw::OpHandle> handles;
+  handles.reserve(seqs.size());
   for (const uint64_t seq : seqs) handles.push_back(source.Accepted(seq));
   // Ticks of another sequence go on meanwhile; each result may list ops that have ended.
   std::set<linkw::OpHandle> listed;
@@ -134,6 +136,7 @@ void CancelOfAll(Context& context) {
   std::vector<uint64_t> seqs;
   for (size_t i = 0; i < kWindow; ++i) seqs.push_back(source.Submit());
   std::vector<linkw::OpHandle> handles;
+  handles.reserve(seqs.size());
   for (const uint64_t seq : seqs) handles.push_back(source.Accepted(seq));
   for (const linkw::OpHandle handle : handles) driver.Send(linkw::OpCancel{handle});
   for (const uint64_t seq : seqs) {

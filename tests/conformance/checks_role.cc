@@ -49,6 +49,7 @@ void RoleIsFreeAfterLinkError(Context& context) {
 void ManyObservers(Context& context) {
   Link driver(context);
   std::vector<std::unique_ptr<Link>> observers;
+  observers.reserve(16);
   for (int i = 0; i < 16; ++i) {
     observers.push_back(std::make_unique<Link>(context, linkw::Role::kObserver));
   }

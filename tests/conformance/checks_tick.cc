@@ -96,6 +96,7 @@ void InOrder(Context& context) {
   const Tokens plain = driver.Plain(prompt, 30, sampling);
   const SequenceId sequence = driver.Start(prompt);
   std::vector<uint64_t> ticks;
+  ticks.reserve(10);
   for (int i = 0; i < 10; ++i) {
     ticks.push_back(driver.Submit({driver.DecodeLane(sequence, {}, 3, sampling)}));
   }

@@ -152,7 +152,7 @@ void TooMuchWaits(Context& context) {
 void Silence(Context& context) {
   Link link(context);
   link.OpenFds();
-  const std::string pcm(16000 * 2, '\0');
+  const std::string pcm(size_t{16000} * 2, '\0');
   const Link::Buffer buffer = BufferOf(link, pcm);
   ExpectEq(Hear(link, link.SendCall(PcmTranscription(buffer.id, pcm.size()))).result.text,
            std::string(), "the text of a second of silence");

@@ -37,6 +37,7 @@ void CancelOfOne(Context& context) {
 void CancelOfAll(Context& context) {
   Link link(context);
   std::vector<uint64_t> seqs;
+  seqs.reserve(4);
   for (int i = 0; i < 4; ++i) seqs.push_back(StartEndless(link));
   link.Send(linkw::TranscribeCancel{0});
   for (const uint64_t seq : seqs) Hear(link, seq, {Status::kCancelled});

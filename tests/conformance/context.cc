@@ -55,7 +55,7 @@ OwnedFd Context::Connect() {
 }
 
 std::string Context::File(std::string_view name, std::string_view bytes) {
-  const std::string path =
+  std::string path =
       absl::StrCat(settings_.folder, "/", ++files_, "-", Random(1'000'000), "-", View(name));
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -65,11 +65,11 @@ Workers MakeWorkers(const Options& options, const std::string& folder) {
 }
 
 void PrintLog(const Worker& worker) {
-  constexpr std::streamoff kMost = 8192;
+  constexpr std::streamoff most = 8192;
   std::ifstream log(worker.log(), std::ios::binary | std::ios::ate);
   if (!log) return;
   const std::streamoff size = log.tellg();
-  log.seekg(size > kMost ? size - kMost : 0);
+  log.seekg(size > most ? size - most : 0);
   const std::string text{std::istreambuf_iterator<char>(log), {}};
   std::fprintf(stderr, "--- the end of the worker's log\n%s", text.c_str());
 }

@@ -30,8 +30,8 @@ bool IsTelemetry(const Received& received) {
 
 // Payloads that begin with a status, if it is not OK.
 void CheckStatus(const SeenHeader& header, std::string_view payload) {
-  constexpr char kLinkClosed = 20;
-  constexpr char kLast = 21;
+  constexpr char link_closed = 20;
+  constexpr char last = 21;
   switch (static_cast<linkw::MessageType>(header.type)) {
     case linkw::MessageType::kError:
     case linkw::MessageType::kTickResult:
@@ -41,7 +41,7 @@ void CheckStatus(const SeenHeader& header, std::string_view payload) {
     case linkw::MessageType::kStrategyGrant:
     case linkw::MessageType::kBufAlloced:
       if (payload.size() < 2 || payload[0] != 0x08) return;
-      Expect(payload[1] >= 0 && payload[1] <= kLast && payload[1] != kLinkClosed,
+      Expect(payload[1] >= 0 && payload[1] <= last && payload[1] != link_closed,
              absl::StrCat("[ERR-4] a status with the number ", static_cast<int>(payload[1])));
       return;
     default:

@@ -68,9 +68,9 @@ std::string Show(const std::vector<linkw::Token>& tokens) {
 }
 
 std::string Show(std::string_view text) {
-  constexpr size_t kMost = 200;
-  return absl::StrCat("\"", absl::CHexEscape(View(text.substr(0, kMost))),
-                      text.size() > kMost ? "...\"" : "\"");
+  constexpr size_t most = 200;
+  return absl::StrCat("\"", absl::CHexEscape(View(text.substr(0, most))),
+                      text.size() > most ? "...\"" : "\"");
 }
 
 std::string Show(const linkw::WorkerMessage& message) {

@@ -14,8 +14,6 @@
 #include "tests/conformance/check.h"
 #include "tests/conformance/connect.h"
 
-extern char** environ;
-
 namespace superfluid::conformance {
 namespace {
 
@@ -54,6 +52,7 @@ Process::Process(const std::vector<std::string>& arguments, const std::string& l
                  const std::vector<std::pair<int, int>>& inherited) {
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv;
+  argv.reserve(copies.size());
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;

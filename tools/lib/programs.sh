@@ -68,7 +68,7 @@ prepare_engine() {
   [[ -n $1 ]] || return 0
   install_packages run engines
   install_npm_packages engines
-  build_targets "//engine/$1"
+  build_targets "//engine/$1:libsuperfluid_$1.so"
   folder="$(run_bazel info bazel-bin 2>/dev/null)" || fail "$BUILD_STATUS" "bazel info failed"
   export SUPERFLUID_ENGINE_PATH="$folder/engine/$1${SUPERFLUID_ENGINE_PATH:+:$SUPERFLUID_ENGINE_PATH}"
 }

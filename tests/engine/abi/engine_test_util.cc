@@ -54,6 +54,7 @@ std::string Describe(const TranscribedSegment& segment) {
 
 std::vector<std::string> Describe(const std::vector<TranscribedSegment>& segments) {
   std::vector<std::string> described;
+  described.reserve(segments.size());
   for (const TranscribedSegment& segment : segments) described.push_back(Describe(segment));
   return described;
 }

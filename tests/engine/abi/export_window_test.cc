@@ -24,7 +24,7 @@ class ExportWindowTest : public ::testing::Test {
     ASSERT_EQ(ftruncate(fd, kBytes), 0);
     void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
-    ASSERT_NE(memory, MAP_FAILED);
+    ASSERT_NE(memory, MAP_FAILED);  // NOLINT(performance-no-int-to-ptr): in the macro
     memory_ = static_cast<std::byte*>(memory);
     std::memset(memory_, 0x11, kBytes);
   }

@@ -7,8 +7,8 @@ namespace superfluid::testing {
 
 std::vector<NamedCall> AllGenerationCalls(SequenceHandle sequence, GrammarHandle grammar,
                                           LogitBiasHandle bias, MediaHandle media) {
-  static const std::vector<Token> tokens = {1};
-  static const std::vector<float> values = {1};
+  static const std::vector<Token> kTokens = {1};
+  static const std::vector<float> kValues = {1};
   static std::vector<std::byte> bytes(8);
   return {
       {"create_sequence", [](Generation& g) { return g.CreateSequence().status(); }},
@@ -29,14 +29,14 @@ std::vector<NamedCall> AllGenerationCalls(SequenceHandle sequence, GrammarHandle
        [sequence](Generation& g) {
          return g.StartImport({sequence, SpaceId{}, {}, 0, {}, false}, bytes).status();
        }},
-      {"match", [](Generation& g) { return g.Match(tokens, {}).status(); }},
-      {"acquire_seed", [](Generation& g) { return g.AcquireSeed(tokens, 1, 0, {}).status(); }},
+      {"match", [](Generation& g) { return g.Match(kTokens, {}).status(); }},
+      {"acquire_seed", [](Generation& g) { return g.AcquireSeed(kTokens, 1, 0, {}).status(); }},
       {"release_seed", [](Generation& g) { return g.ReleaseSeed(SeedHandle{1}); }},
       {"publish_sequence",
-       [sequence](Generation& g) { return g.PublishSequence(sequence, tokens); }},
+       [sequence](Generation& g) { return g.PublishSequence(sequence, kTokens); }},
       {"adopt_sequence",
-       [sequence](Generation& g) { return g.AdoptSequence(sequence, tokens).status(); }},
-      {"unpublish", [](Generation& g) { return g.Unpublish(tokens); }},
+       [sequence](Generation& g) { return g.AdoptSequence(sequence, kTokens).status(); }},
+      {"unpublish", [](Generation& g) { return g.Unpublish(kTokens); }},
       {"evict_cache", [](Generation& g) { return g.EvictCache(1, {}).status(); }},
       {"evict_entries", [](Generation& g) { return g.EvictEntries({}); }},
       {"create_grammar", [](Generation& g) { return g.CreateGrammar("").status(); }},
@@ -44,9 +44,9 @@ std::vector<NamedCall> AllGenerationCalls(SequenceHandle sequence, GrammarHandle
        [](Generation& g) { return g.CreateStructuralGrammar("").status(); }},
       {"free_grammar", [grammar](Generation& g) { return g.FreeGrammar(grammar); }},
       {"create_logit_bias",
-       [](Generation& g) { return g.CreateLogitBias(tokens, values).status(); }},
+       [](Generation& g) { return g.CreateLogitBias(kTokens, kValues).status(); }},
       {"free_logit_bias", [bias](Generation& g) { return g.FreeLogitBias(bias); }},
-      {"embed", [](Generation& g) { return g.Embed(tokens).status(); }},
+      {"embed", [](Generation& g) { return g.Embed(kTokens).status(); }},
       {"forward_stage", [](Generation& g) { return g.ForwardStage({}).status(); }},
       {"load_adapter", [](Generation& g) { return g.LoadAdapter("").status(); }},
       {"unload_adapter", [](Generation& g) { return g.UnloadAdapter(); }},

@@ -51,6 +51,7 @@ requires std::is_enum_v<Enum> std::string TextOf(Enum handle) {
 }
 std::string TextOf(const std::vector<LaneResult>& results) {
   std::vector<std::string> lanes;
+  lanes.reserve(results.size());
   for (const LaneResult& result : results) lanes.push_back(Describe(result));
   return absl::StrJoin(lanes, "\n");
 }

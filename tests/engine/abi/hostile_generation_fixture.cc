@@ -33,8 +33,9 @@ absl::Status HostileGeneration::Load(const std::string& mode) {
   EngineConfig config = ConfigWith({{"mode", mode}});
   config.log = [this](EngineLogLevel, absl::string_view line) { log_.emplace_back(line); };
   auto engine = LoadEngine("tests/engine/abi/plugins/libsuperfluid_hostile_generation.so", config);
-  if (engine.ok()) engine_ = *std::move(engine);
-  return engine.status();
+  if (!engine.ok()) return engine.status();
+  engine_ = *std::move(engine);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<LaneResult>> HostileGeneration::Tick2(bool emits) {
@@ -74,7 +75,7 @@ const std::map<std::string, HostileAction>& HostileActions() {
       {"export", RunHostileExport},
       {"state",
        [](Generation& g) {
-         const absl::Status exported = RunHostileExport(g);
+         absl::Status exported = RunHostileExport(g);
          EXPECT_EQ(exported.code(), RunImport(g).code());
          return exported;
        }},

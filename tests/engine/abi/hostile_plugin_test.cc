@@ -21,7 +21,6 @@ using testing::Describe;
 using ::testing::ElementsAre;
 using testing::FakeAudio;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::Noise;
 using ::testing::Pair;
 using testing::RecordingSink;
@@ -41,8 +40,9 @@ class HostilePluginTest : public ::testing::Test {
       log_.emplace_back(level, std::string(line));
     };
     auto engine = LoadEngine(PluginPath("hostile"), config);
-    if (engine.ok()) engine_ = *std::move(engine);
-    return engine.status();
+    if (!engine.ok()) return engine.status();
+    engine_ = *std::move(engine);
+    return absl::OkStatus();
   }
   void MustLoad(const std::string& mode) {
     const absl::Status status = Load(mode);

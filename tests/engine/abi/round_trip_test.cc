@@ -18,7 +18,6 @@ namespace {
 using testing::ConfigWith;
 using testing::Describe;
 using testing::FakeAudio;
-using ::testing::IsEmpty;
 using testing::Noise;
 using testing::RunResult;
 using ::testing::SizeIs;
@@ -53,7 +52,8 @@ TEST_F(RoundTripTest, SameSegments) {
   params.partial_results = true;
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const auto audio = [&] {
-      return std::make_unique<FakeAudio>(Noise(137 * seed, seed), 100 + 31 * seed, seed % 2 == 1);
+      return std::make_unique<FakeAudio>(Noise(int64_t{137} * seed, seed), 100 + 31 * seed,
+                                         seed % 2 == 1);
     };
     const RunResult direct = Transcribe(*direct_, audio(), params);
     const RunResult loaded = Transcribe(*loaded_, audio(), params);

@@ -24,7 +24,6 @@ using testing::FakeAudio;
 using testing::Noise;
 using ::testing::Pair;
 using testing::RecordingSink;
-using testing::RunResult;
 using ::testing::SizeIs;
 using testing::Transcribe;
 
@@ -115,8 +114,9 @@ class SdkTest : public ::testing::Test {
   absl::Status Make(const EngineConfig& config = {}) {
     auto made =
         PluginEngine::Create(sdk::PluginVtable<MakeScriptedEngine>(SFL_ABI_VERSION), config);
-    if (made.ok()) engine_ = *std::move(made);
-    return made.status();
+    if (!made.ok()) return made.status();
+    engine_ = *std::move(made);
+    return absl::OkStatus();
   }
   // One step of a job over a second of audio.
   absl::StatusOr<StepOutcome> StepOnce(StepFunction step) {

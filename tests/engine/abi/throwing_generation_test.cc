@@ -24,8 +24,9 @@ class ThrowingGenerationTest : public ::testing::Test {
     config.log = [this](EngineLogLevel, absl::string_view line) { log_.emplace_back(line); };
     auto engine =
         LoadEngine("tests/engine/abi/plugins/libsuperfluid_throwing_generation.so", config);
-    if (engine.ok()) engine_ = *std::move(engine);
-    return engine.status();
+    if (!engine.ok()) return engine.status();
+    engine_ = *std::move(engine);
+    return absl::OkStatus();
   }
   Generation& generation() { return *engine_->generation(); }
 

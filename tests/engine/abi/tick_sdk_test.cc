@@ -21,10 +21,10 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 LaneWork Decode(uint32_t max_tokens, SequenceHandle sequence = {}) {
-  static const std::vector<Token> input = {1, 2, 3};
+  static const std::vector<Token> kInput = {1, 2, 3};
   LaneWork lane;
   lane.sequence = sequence;
-  lane.input = input;
+  lane.input = kInput;
   lane.max_tokens = max_tokens;
   return lane;
 }

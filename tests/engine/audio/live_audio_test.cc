@@ -88,13 +88,13 @@ TEST_F(LiveAudioTest, CutsInFramesDoNotMatter) {
 
 TEST_F(LiveAudioTest, RefusesMoreThanMayWaitAndTakesNothing) {
   Create(kFloat16k, absl::Seconds(1));
-  ASSERT_TRUE(Push(std::string(4 * 15000, '\0')).ok());
-  EXPECT_EQ(Push(std::string(4 * 1001, '\0')).code(), absl::StatusCode::kResourceExhausted);
+  ASSERT_TRUE(Push(std::string(size_t{4} * 15000, '\0')).ok());
+  EXPECT_EQ(Push(std::string(size_t{4} * 1001, '\0')).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(live_->unread(), absl::Seconds(15000.0 / 16000));
-  EXPECT_TRUE(Push(std::string(4 * 1000, '\0')).ok());
+  EXPECT_TRUE(Push(std::string(size_t{4} * 1000, '\0')).ok());
   Read(8000);
   EXPECT_LE(live_->unread(), absl::Milliseconds(520));
-  EXPECT_TRUE(Push(std::string(4 * 7000, '\0')).ok()) << "what was read makes room";
+  EXPECT_TRUE(Push(std::string(size_t{4} * 7000, '\0')).ok()) << "what was read makes room";
 }
 
 TEST_F(LiveAudioTest, PushAfterTheSourceIsGoneIsCancelled) {

@@ -12,7 +12,6 @@
 namespace superfluid {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -25,7 +24,7 @@ class ExampleEngineTest : public testing::ExampleFixture {
  protected:
   // Writes a file of its own for a model.
   static std::string ModelFile(const std::string& text) {
-    const std::string path = ::testing::TempDir() + "/example_model.txt";
+    std::string path = ::testing::TempDir() + "/example_model.txt";
     std::ofstream(path) << text;
     return path;
   }
@@ -201,6 +200,7 @@ TEST_F(ExampleEngineTest, TheEndOfASessionFreesAll) {
 
 TEST_F(ExampleEngineTest, HasRoomForSoManySequences) {
   std::vector<SequenceHandle> sequences;
+  sequences.reserve(1024);
   for (int i = 0; i < 1024; ++i) sequences.push_back(*generation().CreateSequence());
   EXPECT_EQ(generation().CreateSequence().status().code(), absl::StatusCode::kResourceExhausted);
   LaneWork lane;

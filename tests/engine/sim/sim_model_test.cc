@@ -6,6 +6,9 @@
 #include <array>
 #include <vector>
 
+#include "engine/cache/token_provenance.h"
+#include "engine/sampling/sampler.h"
+
 namespace superfluid {
 namespace {
 
@@ -30,7 +33,7 @@ TEST(SimModelTest, KnownStateIsKnown) {
   EXPECT_EQ(point.rows, 8062991152751285320U);
   EXPECT_EQ(point.recurrent[7], 959244406699422005U);
   EXPECT_FLOAT_EQ(LogitOf(point), 3.04304409F);
-  EXPECT_DOUBLE_EQ(SimUniform(42, 3), 0.28801647255377061);
+  EXPECT_DOUBLE_EQ(DrawUniform(42, 3), 0.28801647255377061);
 }
 
 TEST(SimModelTest, LogitsDependOnEverything) {
@@ -53,13 +56,13 @@ TEST(SimModelTest, LogitsAndUniformsAreInRange) {
   EXPECT_THAT(logits, ::testing::Each(::testing::AllOf(::testing::Ge(-8), ::testing::Lt(8))));
   double sum = 0;
   for (uint64_t i = 0; i < 1000; ++i) {
-    const double uniform = SimUniform(7, i);
+    const double uniform = DrawUniform(7, i);
     ASSERT_GE(uniform, 0);
     ASSERT_LT(uniform, 1);
     sum += uniform;
   }
   EXPECT_NEAR(sum / 1000, 0.5, 0.05);
-  EXPECT_NE(SimUniform(7, 1), SimUniform(8, 1));
+  EXPECT_NE(DrawUniform(7, 1), DrawUniform(8, 1));
 }
 
 TEST(SimModelTest, RowsSurviveBytes) {
@@ -94,7 +97,7 @@ TEST(SimModelTest, RefusesRowsWhoseTokenOrMarksAreChanged) {
 
 TEST(SimModelTest, ProvenanceIsOfTokensMediaAndAdapter) {
   const auto digest = [](std::vector<Token> tokens, uint64_t media, uint64_t adapter) {
-    SimProvenance provenance(adapter);
+    TokenProvenance provenance(adapter);
     for (const Token token : tokens) provenance.Add(token, media);
     return provenance.digest();
   };

@@ -28,7 +28,7 @@ using testing::kUnimplemented;
 
 class SimPartsTest : public testing::SimGenerationTest {
  protected:
-  SimHandles handles_;
+  HandleSource handles_;
 };
 
 TEST_F(SimPartsTest, GrammarsComeAndGo) {
@@ -50,19 +50,19 @@ TEST_F(SimPartsTest, GrammarsComeAndGo) {
 TEST_F(SimPartsTest, BiasesAreChecked) {
   SimSteering steering(handles_, 256);
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_THAT(steering.AddBias({1}, {}), HasCode(kInvalid));
-  EXPECT_THAT(steering.AddBias({256}, {1}), HasCode(kInvalid));
-  EXPECT_THAT(steering.AddBias({1, 1}, {1, 1}), HasCode(kInvalid));
-  EXPECT_THAT(steering.AddBias({1}, {NAN}), HasCode(kInvalid));
-  EXPECT_THAT(steering.AddBias({1}, {infinity}), HasCode(kInvalid));
-  const auto bias = steering.AddBias({1, 2}, {-infinity, 3});
+  EXPECT_THAT(steering.biases().Add({1}, {}), HasCode(kInvalid));
+  EXPECT_THAT(steering.biases().Add({256}, {1}), HasCode(kInvalid));
+  EXPECT_THAT(steering.biases().Add({1, 1}, {1, 1}), HasCode(kInvalid));
+  EXPECT_THAT(steering.biases().Add({1}, {NAN}), HasCode(kInvalid));
+  EXPECT_THAT(steering.biases().Add({1}, {infinity}), HasCode(kInvalid));
+  const auto bias = steering.biases().Add({1, 2}, {-infinity, 3});
   ASSERT_TRUE(bias.ok());
-  EXPECT_EQ((*steering.Bias(*bias))->size(), 2U);
-  EXPECT_TRUE(steering.FreeBias(*bias).ok());
-  EXPECT_THAT(steering.FreeBias(*bias), HasCode(kNotFound));
-  EXPECT_THAT(steering.Bias(*bias), HasCode(kNotFound));
-  for (size_t i = 0; i < kSimMaxBiases; ++i) ASSERT_TRUE(steering.AddBias({1}, {1}).ok());
-  EXPECT_THAT(steering.AddBias({1}, {1}), HasCode(kExhausted));
+  EXPECT_EQ((*steering.biases().Find(*bias))->size(), 2U);
+  EXPECT_TRUE(steering.biases().Free(*bias).ok());
+  EXPECT_THAT(steering.biases().Free(*bias), HasCode(kNotFound));
+  EXPECT_THAT(steering.biases().Find(*bias), HasCode(kNotFound));
+  for (size_t i = 0; i < kMaxLogitBiases; ++i) ASSERT_TRUE(steering.biases().Add({1}, {1}).ok());
+  EXPECT_THAT(steering.biases().Add({1}, {1}), HasCode(kExhausted));
 }
 
 TEST_F(SimPartsTest, AdaptersAreFiles) {
@@ -110,7 +110,7 @@ TEST_F(SimPartsTest, BindingsAreTakenOnce) {
   ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 3).ok());
   const auto bound = media.TakeBindings(LaneTag{1}, 5);
   ASSERT_TRUE(bound.ok());
-  EXPECT_EQ(*bound, (SimMediaMap{{3, one->info.preprocess_fp}, {4, one->info.preprocess_fp}}));
+  EXPECT_EQ(*bound, (MediaMap{{3, one->info.preprocess_fp}, {4, one->info.preprocess_fp}}));
   EXPECT_TRUE(media.TakeBindings(LaneTag{1}, 5)->empty());
   ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 4).ok());
   EXPECT_THAT(media.TakeBindings(LaneTag{1}, 5), HasCode(kInvalid));

@@ -231,7 +231,7 @@ TEST_F(SimSequenceTest, VersionsChangeWithTheState) {
 
 TEST(SimSequencesTest, FindsForksAndFrees) {
   SimBlockPool pool(8);
-  SimHandles handles;
+  HandleSource handles;
   SimSequences sequences(pool, handles, 2);
   const auto first = sequences.Create({});
   ASSERT_TRUE(first.ok());
@@ -248,7 +248,7 @@ TEST(SimSequencesTest, FindsForksAndFrees) {
 
 TEST(SimSequencesTest, ForkNeedsAllOfTheState) {
   SimBlockPool pool(8);
-  SimHandles handles;
+  HandleSource handles;
   SimSequences sequences(pool, handles, 2);
   const auto parent = sequences.Create({});
   SimSequence& sequence = **sequences.Find(*parent);
@@ -260,7 +260,7 @@ TEST(SimSequencesTest, ForkNeedsAllOfTheState) {
 
 TEST(SimSequencesTest, RemembersLanesWithinBounds) {
   SimBlockPool pool(8);
-  SimHandles handles;
+  HandleSource handles;
   SimSequences sequences(pool, handles, 2);
   const SequenceHandle sequence = *sequences.Create({});
   EXPECT_TRUE(absl::IsNotFound(sequences.LaneSequence(LaneTag{0}).status()));

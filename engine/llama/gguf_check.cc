@@ -1,0 +1,236 @@
+#include "engine/llama/gguf_check.h"
+
+#include <ggml.h>
+#include <gguf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "engine/sampling/mix.h"
+
+namespace superfluid {
+namespace {
+
+constexpr uint64_t kMaxEntries = 1U << 20U;  // keys, and tensors
+constexpr uint64_t kMaxHeaderBytes = 1U << 30U;
+constexpr uint64_t kMaxNameBytes = 65'536;
+constexpr uint64_t kMaxElements = uint64_t{1} << 40U;
+constexpr uint32_t kMaxDimensions = 4;
+constexpr uint64_t kDefaultAlignment = 32;
+constexpr size_t kSamples = 64;
+constexpr size_t kSampleBytes = 4096;
+constexpr std::array<uint64_t, 13> kSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+
+absl::Status Bad(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("no usable GGUF file: ", what));
+}
+
+absl::Status CutOff() { return Bad("it ends within its header"); }
+
+// Reads little-endian values; everything read goes into the fingerprint.
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : file_(path, std::ios::binary | std::ios::ate) {
+    if (!file_.good()) return;
+    const auto end = static_cast<int64_t>(file_.tellg());
+    size_ = end < 0 ? 0 : static_cast<uint64_t>(end);
+    file_.seekg(0);
+  }
+
+  bool good() const { return file_.good(); }
+  uint64_t size() const { return size_; }
+  uint64_t at() const { return at_; }
+  uint64_t left() const { return size_ - at_; }
+  uint64_t fingerprint() const { return fingerprint_; }
+
+  bool Bytes(char* out, uint64_t count) {
+    if (count > left() || at_ + count > kMaxHeaderBytes) return false;
+    file_.read(out, static_cast<std::streamsize>(count));
+    if (!file_.good()) return false;
+    at_ += count;
+    fingerprint_ = MixBytes({out, count}, fingerprint_);
+    return true;
+  }
+
+  template <typename Number>
+  bool Read(Number& number) {
+    std::array<char, sizeof(Number)> bytes{};
+    if (!Bytes(bytes.data(), bytes.size())) return false;
+    std::memcpy(&number, bytes.data(), bytes.size());
+    return true;
+  }
+
+  bool ReadText(std::string& text) {
+    uint64_t length = 0;
+    if (!Read(length) || length > left() || at_ + length > kMaxHeaderBytes) return false;
+    text.resize(length);
+    return Bytes(text.data(), length);
+  }
+
+  bool Skip(uint64_t count) {
+    std::array<char, 4096> chunk{};
+    for (; count > chunk.size(); count -= chunk.size()) {
+      if (!Bytes(chunk.data(), chunk.size())) return false;
+    }
+    return Bytes(chunk.data(), count);
+  }
+
+  // Samples of what follows the header.
+  bool Sample() {
+    std::vector<char> sample(kSampleBytes);
+    for (size_t i = 0; i < kSamples; ++i) {
+      const uint64_t start = at_ + (size_ - at_) / kSamples * i;
+      const uint64_t count = std::min<uint64_t>(kSampleBytes, size_ - start);
+      file_.seekg(static_cast<std::streamoff>(start));
+      file_.read(sample.data(), static_cast<std::streamsize>(count));
+      if (!file_.good()) return false;
+      fingerprint_ = MixBytes({sample.data(), count}, fingerprint_);
+    }
+    fingerprint_ = Mix(fingerprint_, size_);
+    return true;
+  }
+
+ private:
+  std::ifstream file_;
+  uint64_t size_ = 0;
+  uint64_t at_ = 0;
+  uint64_t fingerprint_ = 0;
+};
+
+class Header {
+ public:
+  explicit Header(const std::string& path) : in_(path) {}
+
+  absl::StatusOr<GgufFacts> Check() {
+    if (!in_.good()) return absl::NotFoundError("there is no such file, or it cannot be read");
+    uint64_t tensors = 0;
+    uint64_t keys = 0;
+    if (absl::Status status = ReadStart(tensors, keys); !status.ok()) return status;
+    for (uint64_t i = 0; i < keys; ++i) {
+      if (absl::Status status = ReadKey(); !status.ok()) return status;
+    }
+    for (uint64_t i = 0; i < tensors; ++i) {
+      if (absl::Status status = ReadTensor(); !status.ok()) return status;
+    }
+    const uint64_t start = (in_.at() + alignment_ - 1) / alignment_ * alignment_;
+    if (tensors > 0 && (start > in_.size() || last_byte_ > in_.size() - start)) {
+      return Bad("its tensors go beyond its end; it is truncated");
+    }
+    if (facts_.architecture.empty()) return Bad("it does not say its architecture");
+    if (in_.left() > 0 && !in_.Sample()) return absl::NotFoundError("the file cannot be read");
+    facts_.file_bytes = in_.size();
+    facts_.fingerprint = in_.fingerprint();
+    return facts_;
+  }
+
+ private:
+  absl::Status ReadStart(uint64_t& tensors, uint64_t& keys) {
+    std::array<char, 4> magic{};
+    uint32_t version = 0;
+    if (!in_.Bytes(magic.data(), magic.size())) return Bad("it is too short");
+    if (absl::string_view(magic.data(), magic.size()) != "GGUF") return Bad("it has another magic");
+    if (!in_.Read(version)) return CutOff();
+    if (version < 2 || version > GGUF_VERSION) {
+      return Bad(absl::StrCat("it has version ", version, "; known are 2 to ", GGUF_VERSION));
+    }
+    if (!in_.Read(tensors) || !in_.Read(keys)) return CutOff();
+    if (tensors > kMaxEntries || keys > kMaxEntries) {
+      return Bad(absl::StrCat("it claims ", tensors, " tensors and ", keys, " keys"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadKey() {
+    std::string key;
+    uint32_t type = 0;
+    if (!in_.ReadText(key) || !in_.Read(type)) return CutOff();
+    if (key.size() > kMaxNameBytes) return Bad("a key is too long");
+    if (type == GGUF_TYPE_STRING) {
+      std::string text;
+      if (!in_.ReadText(text)) return CutOff();
+      if (key == "general.architecture") facts_.architecture = text;
+      if (key == "general.type") facts_.type = text;
+      return absl::OkStatus();
+    }
+    if (type == GGUF_TYPE_ARRAY) return ReadArray(key);
+    if (type >= kSizes.size()) return Bad(absl::StrCat("a value has the unknown type ", type));
+    if (key == "general.alignment" && type == GGUF_TYPE_UINT32) return ReadAlignment();
+    return in_.Skip(kSizes[type]) ? absl::OkStatus() : CutOff();
+  }
+
+  absl::Status ReadAlignment() {
+    uint32_t alignment = 0;
+    if (!in_.Read(alignment)) return CutOff();
+    if (alignment == 0 || alignment > 65'536 || (alignment & (alignment - 1)) != 0) {
+      return Bad(absl::StrCat("an alignment of ", alignment));
+    }
+    alignment_ = alignment;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadArray(const std::string& key) {
+    uint32_t type = 0;
+    uint64_t count = 0;
+    if (!in_.Read(type) || !in_.Read(count)) return CutOff();
+    if (type >= kSizes.size() || type == GGUF_TYPE_ARRAY) return Bad("an array of unknown type");
+    if (type != GGUF_TYPE_STRING) {
+      if (count > in_.left() / kSizes[type]) return CutOff();
+      return in_.Skip(count * kSizes[type]) ? absl::OkStatus() : CutOff();
+    }
+    if (count > in_.left() / sizeof(uint64_t)) return CutOff();
+    // The library ends the process if two tokens are the same.
+    const bool tokens = key == "tokenizer.ggml.tokens";
+    absl::flat_hash_set<std::string> known;
+    std::string text;
+    for (uint64_t i = 0; i < count; ++i) {
+      if (!in_.ReadText(text)) return CutOff();
+      if (tokens && !known.insert(text).second) return Bad("a token comes twice");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadTensor() {
+    std::string name;
+    uint32_t dimensions = 0;
+    if (!in_.ReadText(name) || !in_.Read(dimensions)) return CutOff();
+    if (dimensions == 0 || dimensions > kMaxDimensions) {
+      return Bad(absl::StrCat("a tensor of ", dimensions, " dimensions"));
+    }
+    uint64_t elements = 1;
+    for (uint32_t i = 0; i < dimensions; ++i) {
+      uint64_t size = 0;
+      if (!in_.Read(size)) return CutOff();
+      if (size == 0 || size > kMaxElements / elements) return Bad("the size of a tensor cannot be");
+      elements *= size;
+    }
+    uint32_t type = 0;
+    uint64_t offset = 0;
+    if (!in_.Read(type) || !in_.Read(offset)) return CutOff();
+    if (type >= GGML_TYPE_COUNT || ggml_blck_size(static_cast<ggml_type>(type)) <= 0) {
+      return Bad(absl::StrCat("a tensor of the unknown type ", type));
+    }
+    const auto block = static_cast<uint64_t>(ggml_blck_size(static_cast<ggml_type>(type)));
+    const uint64_t bytes = elements / block * ggml_type_size(static_cast<ggml_type>(type));
+    if (offset > std::numeric_limits<uint64_t>::max() - bytes) return Bad("a tensor's place");
+    last_byte_ = std::max(last_byte_, offset + bytes);
+    return absl::OkStatus();
+  }
+
+  Reader in_;
+  GgufFacts facts_;
+  uint64_t alignment_ = kDefaultAlignment;
+  uint64_t last_byte_ = 0;  // of the tensors, from where they begin
+};
+
+}  // namespace
+
+absl::StatusOr<GgufFacts> CheckGguf(const std::string& path) { return Header(path).Check(); }
+
+}  // namespace superfluid

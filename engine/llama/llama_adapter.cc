@@ -1,0 +1,84 @@
+#include "engine/llama/llama_adapter.h"
+
+#include <llama.h>
+
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/llama/gguf_check.h"
+#include "engine/sampling/mix.h"
+
+namespace superfluid {
+namespace {
+
+// Null if the library refuses it or throws.
+llama_adapter_lora* LoadFile(llama_model* model, const std::string& path) noexcept {
+  try {
+    return llama_adapter_lora_init(model, path.c_str());
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+// Another strength computes other things. Never 0, which stands for no adapter.
+uint64_t FingerprintOf(uint64_t file, float scale) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &scale, sizeof(bits));
+  const uint64_t fingerprint = Mix(file, bits);
+  return fingerprint == 0 ? 1 : fingerprint;
+}
+
+}  // namespace
+
+absl::Status LlamaAdapter::Use(llama_adapter_lora* adapter) {
+  float scale = scale_;
+  try {
+    if (llama_set_adapters_lora(model_.context(), &adapter, adapter == nullptr ? 0 : 1, &scale) ==
+        0) {
+      return absl::OkStatus();
+    }
+    return absl::InternalError("the library does not take the adapter");
+  } catch (const std::exception& error) {
+    return absl::InternalError(
+        absl::StrCat("the library does not take the adapter: ", error.what()));
+  }
+}
+
+absl::StatusOr<AdapterId> LlamaAdapter::Load(const std::string& path) {
+  const absl::StatusOr<GgufFacts> facts = CheckGguf(path);
+  if (!facts.ok()) return facts.status();
+  if (facts->type != "adapter") return absl::InvalidArgumentError("the file is no adapter");
+  if (facts->architecture != model_.facts().architecture) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the adapter is for a model of architecture ", facts->architecture));
+  }
+  (void)model_.library().TakeError();
+  llama_adapter_lora* loaded = LoadFile(model_.model(), path);
+  if (loaded == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the adapter does not fit the model: ", model_.library().TakeError()));
+  }
+  if (absl::Status status = Use(loaded); !status.ok()) {
+    (void)Use(adapter_);
+    llama_adapter_lora_free(loaded);
+    return status;
+  }
+  if (adapter_ != nullptr) llama_adapter_lora_free(adapter_);
+  adapter_ = loaded;
+  current_ = {handles_.Next<AdapterId>(), FingerprintOf(facts->fingerprint, scale_)};
+  bytes_ = facts->file_bytes;
+  return current_.id;
+}
+
+void LlamaAdapter::Unload() {
+  if (adapter_ == nullptr) return;
+  (void)Use(nullptr);
+  llama_adapter_lora_free(adapter_);
+  adapter_ = nullptr;
+  current_ = {};
+  bytes_ = 0;
+}
+
+}  // namespace superfluid

@@ -1,0 +1,49 @@
+#ifndef SUPERFLUID_ENGINE_LLAMA_LLAMA_ADAPTER_H_
+#define SUPERFLUID_ENGINE_LLAMA_LLAMA_ADAPTER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/llama/llama_model.h"
+#include "engine/llama/llama_sequence.h"
+#include "engine/sampling/handle_source.h"
+
+struct llama_adapter_lora;
+
+namespace superfluid {
+
+// The loaded LoRA adapter: a GGUF file of type "adapter" for this model. The same file has the same
+// fingerprint, under another id each time it is loaded. Threads: one. Lifetime: the model must
+// outlive it.
+class LlamaAdapter {
+ public:
+  LlamaAdapter(LlamaModel& model, HandleSource& handles, float scale)
+      : model_(model), handles_(handles), scale_(scale) {}
+  LlamaAdapter(const LlamaAdapter&) = delete;
+  LlamaAdapter& operator=(const LlamaAdapter&) = delete;
+  ~LlamaAdapter() { Unload(); }
+
+  // NotFound, InvalidArgument: those of CheckGguf, and a file that is no adapter or one of another
+  // model; the adapter before stays then.
+  absl::StatusOr<AdapterId> Load(const std::string& path);
+  void Unload();
+
+  const LlamaAdapterRef& current() const { return current_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  absl::Status Use(llama_adapter_lora* adapter);
+
+  LlamaModel& model_;
+  HandleSource& handles_;
+  const float scale_;
+  llama_adapter_lora* adapter_ = nullptr;
+  LlamaAdapterRef current_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_LLAMA_LLAMA_ADAPTER_H_

@@ -1,0 +1,233 @@
+#include "engine/llama/llama_decoder.h"
+
+#include <llama.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+
+namespace superfluid {
+namespace {
+
+constexpr int kCancelled = 2;
+constexpr size_t kLogitBytes = size_t{256} << 20U;
+constexpr size_t kMinOutputs = 16;
+
+size_t MaxOutputs(uint32_t vocab, size_t tokens) {
+  const size_t fit = kLogitBytes / (sizeof(float) * std::max(vocab, 1U));
+  return std::min(tokens, std::max(kMinOutputs, fit));
+}
+
+absl::Status NoRoom(uint64_t needed, const KvCells& cells) {
+  return absl::ResourceExhaustedError(absl::StrCat("no room for the state of ", needed,
+                                                   " tokens: of ", cells.total(), " there are ",
+                                                   cells.free(), " free"));
+}
+
+// The library asks this at each node of its graph.
+bool IsCancelled(void* token) { return static_cast<const CancelToken*>(token)->cancelled(); }
+
+// While it exists the library asks the token.
+class AbortHook {
+ public:
+  AbortHook(llama_context* context, const CancelToken& token) : context_(context) {
+    // The library's hook takes a pointer that is not const; it is only read.
+    llama_set_abort_callback(context_, &IsCancelled, const_cast<CancelToken*>(&token));  // NOLINT
+  }
+  AbortHook(const AbortHook&) = delete;
+  AbortHook& operator=(const AbortHook&) = delete;
+  ~AbortHook() { llama_set_abort_callback(context_, nullptr, nullptr); }
+
+ private:
+  llama_context* const context_;
+};
+
+}  // namespace
+
+// The tokens of a pass, in the library's form.
+struct LlamaDecoder::Batch {
+  explicit Batch(size_t tokens) {
+    token.reserve(tokens);
+    position.reserve(tokens);
+    id.reserve(tokens);
+    output.reserve(tokens);
+  }
+
+  void Add(Token what, uint64_t at, int32_t sequence, bool is_output) {
+    token.push_back(static_cast<llama_token>(what));
+    position.push_back(static_cast<llama_pos>(at));
+    id.push_back(sequence);
+    output.push_back(is_output ? 1 : 0);
+  }
+
+  std::vector<llama_token> token;
+  std::vector<llama_pos> position;
+  std::vector<llama_seq_id> id;
+  std::vector<int8_t> output;
+};
+
+LlamaDecoder::LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact)
+    : model_(model),
+      kv_(kv),
+      exact_(exact),
+      max_tokens_(model.batch_tokens()),
+      max_outputs_(MaxOutputs(model.vocab_size(), model.batch_tokens())) {}
+
+LlamaDecoder::~LlamaDecoder() = default;
+
+absl::Status LlamaDecoder::MakeRoom(absl::Span<LlamaShare> shares) {
+  uint64_t needed = 0;
+  for (LlamaShare& share : shares) {
+    needed += share.tokens.size();
+    if (const auto id = share.sequence->Id(); !id.ok()) return id.status();
+  }
+  return kv_.cells().MakeRoom(needed) ? absl::OkStatus() : NoRoom(needed, kv_.cells());
+}
+
+absl::Status LlamaDecoder::Run(absl::Span<LlamaShare> shares, const CancelToken& token) {
+  if (absl::Status status = MakeRoom(shares); !status.ok()) return status;
+  return exact_ ? RunOneByOne(shares, token) : RunTogether(shares, token);
+}
+
+absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const CancelToken& token) {
+  Batch batch(max_tokens_);
+  for (LlamaShare& share : shares) {
+    const uint64_t start = share.sequence->computed();
+    const int32_t id = *share.sequence->Id();
+    const size_t count = share.tokens.size();
+    share.first_output = batch.token.size() + count - share.outputs;
+    for (size_t i = 0; i < count; ++i) {
+      batch.Add(share.tokens[i], start + i, id, i + share.outputs >= count);
+    }
+  }
+  const absl::StatusOr<int> result = Decode(batch, token);
+  for (LlamaShare& share : shares) {
+    const uint64_t before = share.sequence->computed();
+    if (result.ok() && *result == 0) {
+      share.sequence->AddComputed(share.tokens.size());
+    } else {
+      share.sequence->Resync();
+    }
+    share.done = share.sequence->computed() - std::min(before, share.sequence->computed());
+    share.complete = result.ok() && *result == 0;
+  }
+  return result.status();
+}
+
+absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const CancelToken& token) {
+  exact_logits_.clear();
+  for (LlamaShare& share : shares) {
+    share.first_output = exact_logits_.size() / model_.vocab_size();
+    for (size_t i = 0; i < share.tokens.size(); ++i) {
+      Batch batch(1);
+      const bool output = i + share.outputs >= share.tokens.size();
+      batch.Add(share.tokens[i], share.sequence->computed(), *share.sequence->Id(), output);
+      const absl::StatusOr<int> result = Decode(batch, token);
+      if (!result.ok() || *result != 0) {
+        share.sequence->Resync();
+        return result.status();
+      }
+      share.sequence->AddComputed(1);
+      ++share.done;
+      if (!output) continue;
+      const float* logits = llama_get_logits_ith(model_.context(), 0);
+      if (logits == nullptr) return absl::InternalError("the library has no logits");
+      exact_logits_.insert(exact_logits_.end(), logits, logits + model_.vocab_size());
+    }
+    share.complete = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> LlamaDecoder::Decode(const Batch& batch, const CancelToken& token) {
+  if (batch.token.empty() || batch.token.size() > max_tokens_) {
+    return absl::InternalError("a pass of no tokens, or of too many");
+  }
+  const size_t count = batch.token.size();
+  std::vector<int32_t> ones(count, 1);
+  std::vector<llama_seq_id> ids = batch.id;
+  std::vector<llama_seq_id*> id_of(count);
+  for (size_t i = 0; i < count; ++i) id_of[i] = &ids[i];
+  std::vector<llama_token> tokens = batch.token;
+  std::vector<llama_pos> positions = batch.position;
+  std::vector<int8_t> outputs = batch.output;
+  const llama_batch all = {static_cast<int32_t>(count),
+                           tokens.data(),
+                           nullptr,
+                           positions.data(),
+                           ones.data(),
+                           id_of.data(),
+                           outputs.data()};
+  const AbortHook hook(model_.context(), token);
+  try {
+    const int result = llama_decode(model_.context(), all);
+    if (result == 0) llama_synchronize(model_.context());
+    if (result == 0 || result == kCancelled) return result;
+    // We count cells, so this would be the library's own shortage.
+    if (result == 1) return absl::ResourceExhaustedError("the KV cache is full");
+    return absl::InternalError(
+        absl::StrCat("the library failed to compute: ", result, " ", model_.library().TakeError()));
+  } catch (const std::exception& error) {
+    return absl::InternalError(absl::StrCat("the library failed to compute: ", error.what()));
+  }
+}
+
+absl::Span<float> LlamaDecoder::Logits(const LlamaShare& share, size_t i) {
+  const size_t vocab = model_.vocab_size();
+  if (exact_) return absl::MakeSpan(exact_logits_).subspan((share.first_output + i) * vocab, vocab);
+  float* logits =
+      llama_get_logits_ith(model_.context(), static_cast<int32_t>(share.first_output + i));
+  return {logits, logits == nullptr ? 0 : vocab};
+}
+
+absl::StatusOr<bool> LlamaDecoder::ComputeSome(LlamaSequence& sequence, uint64_t end,
+                                               const CancelToken& token) {
+  if (sequence.computed() >= end) return true;
+  LlamaShare share;
+  share.sequence = &sequence;
+  const auto tokens = sequence.tokens().subspan(
+      sequence.computed(), std::min<uint64_t>(end - sequence.computed(), max_tokens_));
+  share.tokens.assign(tokens.begin(), tokens.end());
+  if (absl::Status status = Run(absl::MakeSpan(&share, 1), token); !status.ok()) return status;
+  if (share.done < share.tokens.size()) return absl::CancelledError("cancelled while computing");
+  return sequence.computed() >= end;
+}
+
+absl::Status LlamaDecoder::AddEmbeddings(const Batch& batch, std::vector<double>& sum) {
+  const CancelToken never;
+  llama_set_embeddings(model_.context(), true);
+  const absl::StatusOr<int> result = Decode(batch, never);
+  llama_set_embeddings(model_.context(), false);
+  if (!result.ok()) return result.status();
+  for (size_t i = 0; i < batch.token.size(); ++i) {
+    const float* state = llama_get_embeddings_ith(model_.context(), static_cast<int32_t>(i));
+    if (state == nullptr) return absl::InternalError("the library has no embeddings");
+    for (size_t j = 0; j < sum.size(); ++j) sum[j] += static_cast<double>(state[j]);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<float>> LlamaDecoder::Embed(absl::Span<const Token> tokens) {
+  if (!kv_.cells().MakeRoom(tokens.size())) return NoRoom(tokens.size(), kv_.cells());
+  const std::unique_ptr<KvSequence> scratch = KvSequence::Take(kv_);
+  if (scratch == nullptr)
+    return absl::ResourceExhaustedError("no sequence is left to compute with");
+  std::vector<double> sum(model_.embedding_size());
+  const size_t chunk = exact_ ? 1 : max_outputs_;
+  for (size_t start = 0; start < tokens.size(); start += chunk) {
+    const size_t count = std::min(chunk, tokens.size() - start);
+    Batch batch(count);
+    for (size_t i = 0; i < count; ++i) batch.Add(tokens[start + i], start + i, scratch->id(), true);
+    if (absl::Status status = AddEmbeddings(batch, sum); !status.ok()) return status;
+  }
+  std::vector<float> mean;
+  mean.reserve(sum.size());
+  for (const double value : sum) {
+    mean.push_back(static_cast<float>(value / static_cast<double>(tokens.size())));
+  }
+  return mean;
+}
+
+}  // namespace superfluid

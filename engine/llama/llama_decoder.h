@@ -1,0 +1,79 @@
+#ifndef SUPERFLUID_ENGINE_LLAMA_LLAMA_DECODER_H_
+#define SUPERFLUID_ENGINE_LLAMA_LLAMA_DECODER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/cancel_token.h"
+#include "engine/llama/llama_kv.h"
+#include "engine/llama/llama_model.h"
+#include "engine/llama/llama_sequence.h"
+
+namespace superfluid {
+
+// What one lane has computed in a pass.
+struct LlamaShare {
+  LlamaSequence* sequence = nullptr;
+  std::vector<Token> tokens;  // that follow what is computed; at least one
+  size_t outputs = 0;         // the logits of the last so many are wanted
+  // Filled in.
+  size_t done = 0;          // of tokens; all of them unless the pass was cancelled
+  bool complete = false;    // the pass was not cancelled, so there are outputs
+  size_t first_output = 0;  // where its logits begin
+};
+
+// Passes over the model: the only place that lets the library compute. A pass computes the shares
+// of many lanes in one batch. The abort hook of the library is asked at each node of its graph;
+// what it takes back of a pass that was cancelled inside is taken back in the sequences, too. On a
+// GPU it is asked between micro-batches.
+//
+// Threads: one. Lifetime: the model must outlive it.
+class LlamaDecoder {
+ public:
+  LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact);
+  LlamaDecoder(const LlamaDecoder&) = delete;
+  LlamaDecoder& operator=(const LlamaDecoder&) = delete;
+  ~LlamaDecoder();
+
+  // Of a pass: tokens, and outputs (their logits are kept until the next pass).
+  size_t max_tokens() const { return max_tokens_; }
+  size_t max_outputs() const { return max_outputs_; }
+
+  // OK also if `token` was set meanwhile; `done` says what was computed. Errors: ResourceExhausted
+  // (no room; nothing has changed), Internal (the library failed; sequences hold what it kept).
+  absl::Status Run(absl::Span<LlamaShare> shares, const CancelToken& token);
+  // The logits of the share's i-th output, until the next pass. May be changed.
+  absl::Span<float> Logits(const LlamaShare& share, size_t i);
+
+  // Computes the sequence up to `end`, one pass a call. True: it is. Errors as Run; Cancelled.
+  absl::StatusOr<bool> ComputeSome(LlamaSequence& sequence, uint64_t end, const CancelToken& token);
+
+  // The mean of the last layer's states of these tokens, as many numbers as
+  // LlamaModel::embedding_size. ResourceExhausted, Internal.
+  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens);
+
+ private:
+  struct Batch;
+
+  absl::Status MakeRoom(absl::Span<LlamaShare> shares);
+  absl::Status RunTogether(absl::Span<LlamaShare> shares, const CancelToken& token);
+  absl::Status RunOneByOne(absl::Span<LlamaShare> shares, const CancelToken& token);
+  // 0; 2: cancelled.
+  absl::StatusOr<int> Decode(const Batch& batch, const CancelToken& token);
+  absl::Status AddEmbeddings(const Batch& batch, std::vector<double>& sum);
+
+  LlamaModel& model_;
+  KvSequences& kv_;
+  const bool exact_;
+  const size_t max_tokens_;
+  const size_t max_outputs_;
+  std::vector<float> exact_logits_;
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_LLAMA_LLAMA_DECODER_H_

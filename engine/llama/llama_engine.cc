@@ -1,0 +1,107 @@
+#include "engine/llama/llama_engine.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/llama/llama_generation.h"
+#include "engine/llama/llama_library.h"
+#include "engine/llama/llama_model.h"
+#include "engine/llama/llama_options.h"
+#include "engine/llama/llama_tick.h"
+#include "engine/llama/llama_world.h"
+
+namespace superfluid {
+namespace {
+
+uint32_t KvBits(LlamaKvType type) {
+  switch (type) {
+    case LlamaKvType::kF32:
+      return 32;
+    case LlamaKvType::kQ8:
+      return 8;
+    default:
+      return 16;
+  }
+}
+
+class LlamaEngine : public Engine {
+ public:
+  LlamaEngine(std::unique_ptr<LlamaWorld> world, const LlamaOptions& options)
+      : generation_(std::move(world)) {
+    info_.name = "llama";
+    info_.version = absl::StrCat("llama.cpp ", LlamaLibrary::Version());
+    info_.micro_step = absl::Milliseconds(100);
+    info_.max_lanes = static_cast<int>(kLlamaMaxLanes);
+    info_.kv_bits = KvBits(options.kv_type);
+    info_.vocab_size = generation_.model().vocab_size();
+  }
+
+  const EngineInfo& info() const override { return info_; }
+  std::string CapabilitiesJson() const override;
+  MemoryCounters Memory() const override { return generation_.Memory(); }
+  absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
+      const TranscriptionParams& /*params*/, std::unique_ptr<AudioSource> /*audio*/) override {
+    return absl::UnimplementedError("the llama engine does not transcribe");
+  }
+  Generation* generation() override { return &generation_; }
+  void Reset() override { generation_.Reset(); }
+
+ private:
+  nlohmann::json DescribeSpaces() const;
+
+  LlamaGeneration generation_;
+  EngineInfo info_;
+};
+
+nlohmann::json LlamaEngine::DescribeSpaces() const {
+  nlohmann::json spaces = nlohmann::json::array();
+  for (const StateSpace& space : generation_.StateSpaces()) {
+    spaces.push_back({{"id", static_cast<uint32_t>(space.id)},
+                      {"name", space.name},
+                      {"bytes_per_token", space.bytes_per_token},
+                      {"boundary_tokens", space.boundary_tokens},
+                      {"encodings", space.encodings}});
+  }
+  return spaces;
+}
+
+std::string LlamaEngine::CapabilitiesJson() const {
+  const LlamaModel& model = generation_.model();
+  const nlohmann::json json = {
+      {"engine", info_.name},
+      {"version", info_.version},
+      {"model", model.description()},
+      {"architecture", model.facts().architecture},
+      {"weight_bytes", model.weight_bytes()},
+      {"calls", generation_.Calls()},
+      {"vocab_size", info_.vocab_size},
+      {"context_tokens", model.context_tokens()},
+      {"kv_tokens", model.kv_tokens()},
+      {"pass_tokens", model.batch_tokens()},
+      {"kv_bits", info_.kv_bits},
+      {"state_spaces", DescribeSpaces()},
+      {"end_of_text_tokens", model.EndTokens()},
+  };
+  // A model's name may hold anything.
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Engine>> MakeLlamaEngine(const EngineConfig& config) {
+  const absl::StatusOr<LlamaOptions> options = ParseLlamaOptions(config);
+  if (!options.ok()) return options.status();
+  absl::StatusOr<std::unique_ptr<LlamaModel>> model = LlamaModel::Load(config, *options);
+  if (!model.ok()) return model.status();
+  auto world = std::make_unique<LlamaWorld>(*options, *std::move(model));
+  if (absl::Status status = world->WarmUp(); !status.ok()) return status;
+  if (!world->layout.known() && config.log != nullptr) {
+    config.log(EngineLogLevel::kWarning,
+               "the library writes state in a form that is not known: no state ops");
+  }
+  return std::make_unique<LlamaEngine>(std::move(world), *options);
+}
+
+}  // namespace superfluid

@@ -1,0 +1,65 @@
+#ifndef SUPERFLUID_ENGINE_LLAMA_LLAMA_GRAMMAR_H_
+#define SUPERFLUID_ENGINE_LLAMA_LLAMA_GRAMMAR_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/handles.h"
+#include "engine/sampling/sampler.h"
+
+struct llama_sampler;
+struct llama_vocab;
+
+namespace superfluid {
+
+struct LlamaSamplerDeleter {
+  void operator()(llama_sampler* sampler) const noexcept;
+};
+using LlamaSamplerPtr = std::unique_ptr<llama_sampler, LlamaSamplerDeleter>;
+
+// Reads a text token by token and says which tokens may follow: the library's grammar, guarded (its
+// accept throws, or ends the process, for a token that it forbids).
+//
+// Once a token that ends the text was read, only such tokens may follow. After an exception of the
+// library nothing may. Threads: one. Lifetime: the vocabulary must outlive it.
+class GrammarMatcher : public TokenFilter {
+ public:
+  GrammarMatcher(LlamaSamplerPtr grammar, const llama_vocab* vocab);
+
+  // False: no text of the grammar continues so; nothing was read then.
+  bool Accept(Token token);
+  void Filter(absl::Span<TokenLogit> candidates) override;
+
+ private:
+  bool Apply(absl::Span<TokenLogit> candidates) noexcept;
+
+  const LlamaSamplerPtr grammar_;
+  const llama_vocab* const vocab_;
+  bool ended_ = false;
+  bool broken_ = false;
+};
+
+// A compiled grammar. Immutable. Lifetime: the vocabulary must outlive it.
+class LlamaGrammar {
+ public:
+  // `gbnf`: the grammar in the library's notation, its start being "root". InvalidArgument: the
+  // library refuses it.
+  static absl::StatusOr<LlamaGrammar> Compile(const llama_vocab* vocab, const std::string& gbnf);
+
+  // At the beginning of the text. Null: no memory.
+  std::unique_ptr<GrammarMatcher> NewMatcher() const;
+
+ private:
+  LlamaGrammar(LlamaSamplerPtr start, const llama_vocab* vocab)
+      : start_(std::move(start)), vocab_(vocab) {}
+
+  LlamaSamplerPtr start_;
+  const llama_vocab* vocab_;
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_LLAMA_LLAMA_GRAMMAR_H_

@@ -1,0 +1,100 @@
+#ifndef SUPERFLUID_ENGINE_LLAMA_LLAMA_LANE_H_
+#define SUPERFLUID_ENGINE_LLAMA_LLAMA_LANE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "engine/llama/llama_decoder.h"
+#include "engine/llama/llama_world.h"
+#include "engine/tick.h"
+
+namespace superfluid {
+
+// One lane of a tick while it runs:
+//
+//   Prepare -> Share, (a pass), Deliver ... Share, (a pass), Deliver -> TakeResult
+//              (while active)
+//
+// An error of any of them ends the lane with kError and puts the sequence back to where it was (a
+// new one goes). Threads: one. Lifetime: within RunTick.
+class LlamaLane {
+ public:
+  LlamaLane(LlamaWorld& world, const LaneWork& work) : world_(world), work_(work) {}
+
+  // Finds or makes the sequence, checks everything that can be checked, takes over what is cached
+  // and appends the input.
+  void Prepare();
+
+  // Whether passes are still needed.
+  bool active() const { return state_ == State::kComputing; }
+  bool draws() const { return work_.max_tokens > 0; }
+  // What the lane wants of the next pass, up to so many tokens and outputs (at least one of each).
+  LlamaShare Share(size_t max_tokens, size_t max_outputs);
+  // After the pass: draws what it gives. `stopped` is asked between two draws.
+  template <typename Stopped>
+  void Deliver(const LlamaShare& share, Stopped stopped) {
+    if (!Begin(share)) return;
+    for (size_t i = 0; i < share.outputs && active(); ++i) {
+      if (i > 0 && stopped()) {
+        Stop();
+        break;
+      }
+      if (!DrawFrom(share, i)) break;
+    }
+    Settle();
+  }
+
+  const std::vector<Token>& drawn() const { return result_.tokens; }
+  // Ends the lane with kStopped, unless it has ended.
+  void Stop();
+  void Fail(absl::Status status);
+  LaneResult TakeResult();
+
+ private:
+  enum class State : uint8_t { kNew, kComputing, kEnded };
+
+  absl::Status CheckWork();
+  absl::Status FindSequence();
+  absl::Status MakeSequence();
+  absl::Status CheckLength(uint64_t length) const;
+  absl::Status AppendInput();
+  absl::Status UseCached();
+  absl::Status BeginDrawing();
+  absl::Status ReadSoFar();
+  void RefillDrafts();
+  bool Begin(const LlamaShare& share);
+  bool DrawFrom(const LlamaShare& share, size_t i);
+  absl::Status Draw(absl::Span<float> logits);
+  bool CheckDraft(Token token);
+  void CheckEnd(Token token);
+  void Settle();
+  void End(FinishReason finish);
+  bool Full() const;
+  uint64_t Target() const;
+
+  LlamaWorld& world_;
+  const LaneWork& work_;
+  State state_ = State::kNew;
+  LaneResult result_;
+  LlamaSequence* sequence_ = nullptr;
+  bool made_ = false;               // by this lane
+  std::optional<uint64_t> before_;  // the length
+  const LlamaGrammar* grammar_ = nullptr;
+  const LogitBias* bias_ = nullptr;
+  const PromptLookup* drafter_ = nullptr;
+  std::unique_ptr<GrammarMatcher> matcher_;
+  uint64_t output_start_ = 0;
+  CacheNode adopted_{};  // whose lease ends if the lane succeeds
+  bool full_at_start_ = false;
+  std::deque<Token> drafts_;  // not checked yet
+  uint64_t valid_ = 0;        // so much of what is computed is of the sequence's tokens
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_LLAMA_LLAMA_LANE_H_

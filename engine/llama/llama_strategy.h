@@ -1,0 +1,69 @@
+#ifndef SUPERFLUID_ENGINE_LLAMA_LLAMA_STRATEGY_H_
+#define SUPERFLUID_ENGINE_LLAMA_LLAMA_STRATEGY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/strategy.h"
+
+namespace superfluid {
+
+inline constexpr StrategySlot kPromptLookupSlot{1};
+inline constexpr size_t kLlamaMaxStrategies = 64;
+// What a strategy may require: kind 1: a context of at least params[0] tokens; kind 2: a vocabulary
+// of exactly params[0] tokens.
+inline constexpr uint32_t kLlamaRequiresContext = 1;
+inline constexpr uint32_t kLlamaRequiresVocab = 2;
+
+// Drafts what followed the last n tokens when they last occurred in the sequence. Drafts change how
+// fast tokens are drawn, never which.
+struct PromptLookup {
+  uint32_t n = 2;       // "n", [1, 16]
+  uint32_t drafts = 8;  // "drafts": at a time, [1, 64]
+
+  std::vector<Token> Draft(absl::Span<const Token> history) const;
+};
+
+// The strategies that exist: "llama.prompt_lookup" in slot 1, and those registered. Threads: one.
+class LlamaStrategies {
+ public:
+  // `architecture`: the model's, as GGUF names it.
+  LlamaStrategies(std::string architecture, uint32_t vocab, uint64_t context)
+      : architecture_(std::move(architecture)), vocab_(vocab), context_(context) {}
+
+  static std::vector<BuiltInStrategy> BuiltIns();
+
+  // The id is "llama.prompt_lookup", followed by options or not:
+  // "llama.prompt_lookup:n=3,drafts=4". The certificate says exactness 1: the same tokens as
+  // without.
+  //
+  // Errors: Unimplemented (another id, artifacts), InvalidArgument (a bad option),
+  // FailedPrecondition (another architecture, kernel capabilities or taps, a requirement that is
+  // not met or not known, rng_contract_version not 1, more than exactness 1 claimed),
+  // ResourceExhausted.
+  absl::StatusOr<StrategyTerms> Register(const StrategySpec& spec);
+
+  // Null for slot 0; NotFound.
+  absl::StatusOr<const PromptLookup*> Find(StrategySlot slot) const;
+  void Clear() { registered_.clear(); }  // built-in ones stay
+
+ private:
+  absl::Status CheckRequirements(const StrategySpec& spec) const;
+
+  const std::string architecture_;
+  const uint32_t vocab_;
+  const uint64_t context_;
+  const PromptLookup built_in_;
+  std::map<StrategySlot, PromptLookup> registered_;
+  uint32_t last_slot_ = static_cast<uint32_t>(kPromptLookupSlot);
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_LLAMA_LLAMA_STRATEGY_H_

@@ -1,0 +1,130 @@
+#include "engine/llama/llama_tick.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/llama/llama_lane.h"
+
+namespace superfluid {
+namespace {
+
+absl::Status CheckTick(const Tick& tick) {
+  if (tick.lanes.empty() || tick.lanes.size() > kLlamaMaxLanes) {
+    return absl::InvalidArgumentError(absl::StrCat("a tick has 1 to ", kLlamaMaxLanes, " lanes"));
+  }
+  std::set<LaneTag> tags;
+  std::set<SequenceHandle> sequences;
+  for (const LaneWork& lane : tick.lanes) {
+    if (!tags.insert(lane.tag).second) return absl::InvalidArgumentError("a lane tag comes twice");
+    if (lane.sequence == SequenceHandle{}) continue;
+    if (!sequences.insert(lane.sequence).second) {
+      return absl::InvalidArgumentError("a sequence is in two lanes");
+    }
+  }
+  return absl::OkStatus();
+}
+
+class Passes {
+ public:
+  Passes(LlamaWorld& world, const Tick& tick, const CancelToken& token, TickHost& host)
+      : world_(world), tick_(tick), token_(token), host_(host) {}
+
+  // One pass of the lanes that are not done. False: none is left.
+  bool Run(std::vector<LlamaLane>& lanes) {
+    StopLanes(lanes);
+    Collect(lanes);
+    if (shares_.empty()) return false;
+    const absl::Status status = world_.decoder.Run(absl::MakeSpan(shares_), token_);
+    if (absl::IsResourceExhausted(status)) {
+      lanes[whose_.back()].Fail(status);
+      return true;
+    }
+    for (size_t i = 0; i < shares_.size(); ++i) {
+      if (status.ok()) {
+        Deliver(whose_[i], lanes[whose_[i]], shares_[i]);
+      } else {
+        lanes[whose_[i]].Fail(status);
+      }
+    }
+    return true;
+  }
+
+ private:
+  void StopLanes(std::vector<LlamaLane>& lanes) {
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      if (lanes[i].active() && (token_.cancelled() || host_.LaneStopped(i))) lanes[i].Stop();
+    }
+  }
+
+  // Shares as far as a pass has room. The lanes that found none begin the next pass.
+  void Collect(std::vector<LlamaLane>& lanes) {
+    shares_.clear();
+    whose_.clear();
+    tokens_left_ = world_.decoder.max_tokens();
+    outputs_left_ = world_.decoder.max_outputs();
+    const size_t first = std::exchange(next_, 0);
+    for (const bool drawing : {true, false}) {
+      for (size_t k = 0; k < lanes.size(); ++k) {
+        const size_t i = (first + k) % lanes.size();
+        if (!lanes[i].active() || lanes[i].draws() != drawing) continue;
+        if (tokens_left_ == 0 || outputs_left_ == 0) {
+          next_ = i;
+          return;
+        }
+        Take(i, lanes[i]);
+      }
+    }
+  }
+
+  void Take(size_t index, LlamaLane& lane) {
+    LlamaShare share = lane.Share(tokens_left_, outputs_left_);
+    tokens_left_ -= share.tokens.size();
+    outputs_left_ -= share.outputs;
+    shares_.push_back(std::move(share));
+    whose_.push_back(index);
+  }
+
+  void Deliver(size_t index, LlamaLane& lane, const LlamaShare& share) {
+    const size_t before = lane.drawn().size();
+    lane.Deliver(share, [&] { return token_.cancelled() || host_.LaneStopped(index); });
+    if (!tick_.partial_emits || lane.drawn().size() <= before) return;
+    host_.Emit(index, absl::MakeConstSpan(lane.drawn()).subspan(before));
+  }
+
+  LlamaWorld& world_;
+  const Tick& tick_;
+  const CancelToken& token_;
+  TickHost& host_;
+  std::vector<LlamaShare> shares_;
+  std::vector<size_t> whose_;  // lanes, by share
+  size_t tokens_left_ = 0;
+  size_t outputs_left_ = 0;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<LaneResult>> RunLlamaTick(LlamaWorld& world, const Tick& tick,
+                                                     const CancelToken& token, TickHost& host) {
+  ++world.ticks;
+  world.ExpireLeases();
+  world.ClearSpoiltCells();
+  if (absl::Status status = CheckTick(tick); !status.ok()) return status;
+  std::vector<LlamaLane> lanes;
+  lanes.reserve(tick.lanes.size());
+  for (const LaneWork& work : tick.lanes) {
+    LlamaLane& lane = lanes.emplace_back(world, work);
+    lane.Prepare();
+  }
+  Passes passes(world, tick, token, host);
+  while (passes.Run(lanes)) {
+  }
+  std::vector<LaneResult> results;
+  results.reserve(lanes.size());
+  for (LlamaLane& lane : lanes) results.push_back(lane.TakeResult());
+  return results;
+}
+
+}  // namespace superfluid

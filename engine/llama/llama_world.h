@@ -1,0 +1,75 @@
+#ifndef SUPERFLUID_ENGINE_LLAMA_LLAMA_WORLD_H_
+#define SUPERFLUID_ENGINE_LLAMA_LLAMA_WORLD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/cache/prefix_cache.h"
+#include "engine/cache/prefix_leases.h"
+#include "engine/llama/llama_adapter.h"
+#include "engine/llama/llama_decoder.h"
+#include "engine/llama/llama_grammar.h"
+#include "engine/llama/llama_kv.h"
+#include "engine/llama/llama_model.h"
+#include "engine/llama/llama_options.h"
+#include "engine/llama/llama_sequences.h"
+#include "engine/llama/llama_strategy.h"
+#include "engine/llama/state_layout.h"
+#include "engine/sampling/handle_source.h"
+#include "engine/sampling/logit_biases.h"
+
+namespace superfluid {
+
+inline constexpr size_t kLlamaMaxGrammars = 1024;
+inline constexpr size_t kLlamaMaxLeases = 1024;
+
+// Everything that exists in a llama engine. Ticks and state jobs work on it.
+// Threads: one. Lifetime: outlives every tick and state job.
+struct LlamaWorld {
+  LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> loaded);
+  LlamaWorld(const LlamaWorld&) = delete;
+  LlamaWorld& operator=(const LlamaWorld&) = delete;
+
+  // Computes two tokens once: warms the model up and learns how the library writes state.
+  // Errors: Internal.
+  absl::Status WarmUp();
+
+  PrefixLeases::Moment Now() const;
+  void ExpireLeases() { leases.Expire(Now()); }
+  // InvalidArgument: no such token.
+  absl::Status CheckTokens(absl::Span<const Token> tokens) const;
+  // Null for handle 0; NotFound.
+  absl::StatusOr<const LlamaGrammar*> Grammar(GrammarHandle handle) const;
+
+  uint64_t ticks = 0;  // over the engine's life
+  const LlamaOptions options;
+  const std::unique_ptr<LlamaModel> model;
+  HandleSource handles;
+  KvCells cells;
+  KvSequences kv;
+  LlamaDecoder decoder;
+  StateLayout layout;  // see WarmUp; without known() there are no state ops
+  PrefixCache cache;
+  PrefixLeases leases;
+  LlamaSequences sequences;
+  std::map<GrammarHandle, LlamaGrammar> grammars;
+  LogitBiases biases;
+  LlamaAdapter adapter;
+  LlamaStrategies strategies;
+  // Something that is no number was computed: the library's cells may hold it, which reaches every
+  // sequence (see StateLayout), even after they are free.
+  bool cells_spoilt = false;
+  // Clears them if they are, and nobody has any.
+  void ClearSpoiltCells();
+
+  uint64_t tentative_tokens = 0;  // of imports that have not taken effect
+};
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ENGINE_LLAMA_LLAMA_WORLD_H_

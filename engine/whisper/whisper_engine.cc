@@ -1,0 +1,167 @@
+#include "engine/whisper/whisper_engine.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "engine/whisper/language.h"
+#include "engine/whisper/library_log.h"
+#include "engine/whisper/model_file.h"
+#include "engine/whisper/options.h"
+#include "engine/whisper/state_pool.h"
+#include "engine/whisper/vad_pool.h"
+#include "engine/whisper/whisper_job.h"
+#include "engine/whisper/whisper_model.h"
+
+namespace superfluid {
+namespace {
+
+constexpr absl::Duration kLeastMicroStep = absl::Milliseconds(20);
+constexpr absl::Duration kMostMicroStep = absl::Seconds(60);
+
+uint64_t HeapBytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+class WhisperEngine : public Engine {
+ public:
+  WhisperEngine(std::unique_ptr<LibraryLog> log, WhisperContext context, WhisperParts parts,
+                std::string device)
+      : log_(std::move(log)),
+        context_(std::move(context)),
+        states_(context_.get()),
+        voice_activity_(parts.options.vad_model, log_.get()),
+        parts_(std::move(parts)),
+        device_(std::move(device)) {
+    parts_.context = context_.get();
+    parts_.log = log_.get();
+    parts_.states = &states_;
+    parts_.voice_activity = &voice_activity_;
+    info_.name = "whisper";
+    info_.version = absl::StrCat("whisper.cpp ", whisper_version());
+    info_.max_transcriptions = parts_.options.states;
+  }
+
+  // Makes the first state and, if there is one, voice activity model: what fails is better known at
+  // once.
+  absl::Status WarmUp() {
+    const uint64_t before = HeapBytes();
+    absl::StatusOr<std::unique_ptr<LibraryState>> state = states_.Take();
+    if (!state.ok()) return state.status();
+    if (voice_activity_.has_model()) {
+      absl::StatusOr<std::unique_ptr<VoiceActivity>> activity = voice_activity_.Take();
+      if (!activity.ok()) return activity.status();
+      voice_activity_.GiveBack(*std::move(activity));
+    }
+    log_->EndLoading();
+    const absl::Duration encode = EstimateEncode(context_.get(), (*state)->get(), parts_.threads);
+    info_.micro_step = std::clamp(encode, kLeastMicroStep, kMostMicroStep);
+    stops_inside_ = (*state)->stops_inside();
+    const uint64_t after = HeapBytes();
+    state_bytes_ = after > before ? after - before : 0;
+    states_.GiveBack(*std::move(state), /*as_new=*/true);
+    return absl::OkStatus();
+  }
+
+  const EngineInfo& info() const override { return info_; }
+
+  std::string CapabilitiesJson() const override {
+    const WhisperModelFile& model = parts_.model;
+    const nlohmann::json capabilities = {
+        {"engine", info_.name},
+        {"version", info_.version},
+        {"model", model.name},
+        {"weights", model.weights},
+        {"device", device_.empty() ? "cpu" : device_},
+        {"threads", parts_.threads},
+        {"stops_inside_a_step", stops_inside_},
+        {"calls", {"transcribe"}},
+        {"transcribe",
+         {{"languages", LanguagesOf(model)},
+          {"detects_language", model.multilingual()},
+          {"translate", true},
+          {"translate_from", LanguagesOf(model)},
+          {"streaming", true},
+          {"live_audio", true},
+          {"partial_results", true},
+          {"word_times", true},
+          {"word_probabilities", true},
+          {"prompt", true},
+          {"voice_activity", voice_activity_.has_model()},
+          {"max_transcriptions", parts_.options.states},
+          {"max_segment_ms", 30'000}}},
+    };
+    return capabilities.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  MemoryCounters Memory() const override {
+    MemoryCounters counters;
+    counters.allocated_bytes =
+        parts_.model.bytes + state_bytes_ * static_cast<uint64_t>(states_.count());
+    counters.pool_blocks_total = static_cast<uint64_t>(parts_.options.states);
+    counters.pool_blocks_used = static_cast<uint64_t>(parts_.open_jobs);
+    return counters;
+  }
+
+  absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
+      const TranscriptionParams& params, std::unique_ptr<AudioSource> audio) override {
+    if (audio == nullptr) return absl::InvalidArgumentError("there is no audio to transcribe");
+    absl::StatusOr<std::string> language = ResolveLanguage(params.language, parts_.model);
+    if (!language.ok()) return language.status();
+    if (parts_.open_jobs >= parts_.options.states) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("all ", parts_.options.states,
+                       " transcriptions that the engine has room for are in progress"));
+    }
+    return std::make_unique<WhisperJob>(&parts_, params, *std::move(language), std::move(audio));
+  }
+
+ private:
+  std::unique_ptr<LibraryLog> log_;
+  WhisperContext context_;
+  StatePool states_;
+  VadPool voice_activity_;
+  WhisperParts parts_;
+  std::string device_;
+  EngineInfo info_;
+  uint64_t state_bytes_ = 0;
+  bool stops_inside_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Engine>> MakeWhisperEngine(const EngineConfig& config) {
+  if (absl::Status status = CheckProcessor(); !status.ok()) return status;
+  WhisperParts parts;
+  absl::StatusOr<WhisperOptions> options = ParseWhisperOptions(config.options);
+  if (!options.ok()) return options.status();
+  if (config.model_path.empty()) {
+    return absl::InvalidArgumentError("the whisper engine needs a model file (--model)");
+  }
+  absl::StatusOr<WhisperModelFile> model = CheckWhisperModel(config.model_path);
+  if (!model.ok()) return model.status();
+  if (!options->vad_model.empty()) {
+    if (absl::Status status = CheckVadModel(options->vad_model); !status.ok()) return status;
+  }
+  auto log = std::make_unique<LibraryLog>(config.log);
+  absl::StatusOr<std::string> device = ChooseDevice(*options, config.device);
+  if (!device.ok()) return device.status();
+  absl::StatusOr<WhisperContext> context = LoadContext(config, *options, !device->empty(), *log);
+  if (!context.ok()) return context.status();
+  parts.model = *std::move(model);
+  parts.options = *std::move(options);
+  parts.threads = UsableThreads(config.threads);
+  auto engine = std::make_unique<WhisperEngine>(std::move(log), *std::move(context),
+                                                std::move(parts), *std::move(device));
+  if (absl::Status status = engine->WarmUp(); !status.ok()) return status;
+  return engine;
+}
+
+}  // namespace superfluid

@@ -1,0 +1,245 @@
+#include "engine/whisper/whisper_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "engine/whisper/decode_params.h"
+#include "engine/whisper/language.h"
+
+namespace superfluid {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kMsSamples = kEngineSampleRateHz / 1000;
+constexpr size_t kReadSamples = 4096;
+constexpr int kReadsAhead = 16;                        // at once
+constexpr int64_t kMostAhead = 2 * kWindowSamples;     // of live audio, while a window is decoded
+constexpr int64_t kRecordedPause = 3000 * kMsSamples;  // worth a window of its own behind it
+// The library decodes what is left at the end of audio without a prompt if it is as short as this.
+constexpr int64_t kWithoutPrompt = 5000 * kMsSamples;
+
+}  // namespace
+
+WhisperJob::WhisperJob(WhisperParts* parts, const TranscriptionParams& request,
+                       std::string language, std::unique_ptr<AudioSource> audio)
+    : parts_(parts),
+      request_(request),
+      language_(std::move(language)),
+      audio_(std::move(audio)),
+      builder_(request.timestamps) {
+  ++parts_->open_jobs;
+}
+
+WhisperJob::~WhisperJob() {
+  EndRun();
+  parts_->states->GiveBack(std::move(state_), /*as_new=*/!drew_random_numbers_);
+  planner_.reset();
+  parts_->voice_activity->GiveBack(std::move(activity_));
+  --parts_->open_jobs;
+}
+
+absl::StatusOr<StepOutcome> WhisperJob::Step(const StepBudget& budget, const CancelToken& token,
+                                             SegmentSink& sink) {
+  if (token.cancelled()) return absl::CancelledError("the transcription was cancelled");
+  if (run_ != nullptr) return GoOn(token, sink);
+  const auto deadline = Clock::now() + absl::ToChronoNanoseconds(budget.target);
+  do {
+    absl::StatusOr<StepOutcome> outcome = DoOne();
+    if (!outcome.ok() || *outcome != StepOutcome::kMore) return outcome;
+  } while (run_ == nullptr && Clock::now() < deadline && !token.cancelled());
+  return StepOutcome::kMore;
+}
+
+absl::StatusOr<StepOutcome> WhisperJob::DoOne() { return started_ ? Listen() : Start(); }
+
+absl::StatusOr<StepOutcome> WhisperJob::Start() {
+  absl::StatusOr<std::unique_ptr<LibraryState>> state = parts_->states->Take();
+  if (!state.ok()) return state.status();
+  state_ = *std::move(state);
+  const int64_t live_pause = parts_->options.pause_ms * kMsSamples;
+  if (parts_->voice_activity->has_model()) {
+    absl::StatusOr<std::unique_ptr<VoiceActivity>> activity = parts_->voice_activity->Take();
+    if (!activity.ok()) return activity.status();
+    activity_ = *std::move(activity);
+    planner_ =
+        PlanBySpeech([activity = activity_.get()](
+                         absl::Span<const float> samples) { return activity->Hear(samples); },
+                     static_cast<float>(parts_->options.vad_threshold),
+                     audio_.is_recorded() ? std::max(kRecordedPause, live_pause) : live_pause);
+  } else {
+    planner_ = audio_.is_recorded() ? PlanFixedWindows() : PlanByLoudness(live_pause);
+  }
+  first_prompt_ = PromptTokens(parts_->context, request_.prompt);
+  prompt_ = first_prompt_;
+  started_ = true;
+  return StepOutcome::kMore;
+}
+
+absl::StatusOr<StepOutcome> WhisperJob::Listen() {
+  const absl::StatusOr<bool> looked = planner_->Look(audio_);
+  if (!looked.ok()) return looked.status();
+  if (!*looked) return StepOutcome::kMore;
+  return Follow(planner_->Plan(audio_, position_));
+}
+
+absl::StatusOr<StepOutcome> WhisperJob::Follow(const WindowPlan& plan) {
+  switch (plan.kind) {
+    case WindowPlan::Kind::kNeedMore:
+      return ReadMore(plan);
+    case WindowPlan::Kind::kSkip:
+      position_ = plan.end;
+      audio_.DropBefore(position_);
+      return StepOutcome::kMore;
+    case WindowPlan::Kind::kWindow:
+      if (absl::Status status = StartFinal(plan); !status.ok()) return status;
+      return StepOutcome::kMore;
+    case WindowPlan::Kind::kDone:
+      if (!audio_.error().ok()) return audio_.error();
+      return StepOutcome::kDone;
+  }
+  return absl::InternalError("a plan of no kind");
+}
+
+absl::StatusOr<StepOutcome> WhisperJob::ReadMore(const WindowPlan& plan) {
+  if (audio_.over()) return absl::InternalError("more audio is needed than there is");
+  if (audio_.Read(kReadSamples) != AudioSource::State::kStarved) return StepOutcome::kMore;
+  if (!PartialIsDue(plan)) return StepOutcome::kWaitingForAudio;
+  if (absl::Status status = StartPartial(plan.begin); !status.ok()) return status;
+  return StepOutcome::kMore;
+}
+
+// A window takes seconds, and a client that speaks live goes on speaking.
+void WhisperJob::ReadAhead() {
+  for (int i = 0; i < kReadsAhead; ++i) {
+    if (audio_.is_recorded() || audio_.over() || audio_.end() - position_ >= kMostAhead) return;
+    if (audio_.Read(kReadSamples) == AudioSource::State::kStarved) return;
+  }
+}
+
+absl::StatusOr<StepOutcome> WhisperJob::GoOn(const CancelToken& token, SegmentSink& sink) {
+  ReadAhead();
+  if (is_partial_) {
+    const absl::StatusOr<bool> overtaken = HasOvertaken();
+    if (!overtaken.ok()) return overtaken.status();
+    if (*overtaken) return StepOutcome::kMore;
+  }
+  const absl::StatusOr<bool> done = run_->Step(token);
+  drew_random_numbers_ = drew_random_numbers_ || run_->drew_random_numbers();
+  if (!done.ok()) return done.status();
+  if (!is_partial_) DeliverFinals(sink);
+  if (!*done) return StepOutcome::kMore;
+  if (is_partial_) {
+    DeliverPartial(sink);
+  } else {
+    EndFinal();
+  }
+  EndRun();
+  return StepOutcome::kMore;
+}
+
+absl::StatusOr<bool> WhisperJob::HasOvertaken() {
+  absl::StatusOr<bool> looked = planner_->Look(audio_);
+  if (!looked.ok() || !*looked) return looked.ok() ? false : looked;
+  const WindowPlan plan = planner_->Plan(audio_, position_);
+  if (plan.kind == WindowPlan::Kind::kNeedMore) return false;
+  EndRun();
+  const absl::StatusOr<StepOutcome> followed = Follow(plan);
+  if (!followed.ok()) return followed.status();
+  return true;
+}
+
+absl::Status WhisperJob::StartFinal(const WindowPlan& plan) {
+  WindowRun::Request request;
+  request.params = FinalParams(parts_->options, request_, parts_->threads);
+  const bool is_tail = continues_ && !plan.one_decode && plan.end - plan.begin <= kWithoutPrompt;
+  if (!is_tail) request.prompt = prompt_;
+  request.one_decode = plan.one_decode;
+  is_partial_ = false;
+  one_decode_ = plan.one_decode;
+  return StartRun(plan.begin, plan.end, std::move(request));
+}
+
+absl::Status WhisperJob::StartPartial(int64_t begin) {
+  WindowRun::Request request;
+  const auto samples = static_cast<size_t>(audio_.end() - begin);
+  request.params = PartialParams(parts_->options, request_, parts_->threads, samples);
+  request.prompt = prompt_;
+  is_partial_ = true;
+  partial_until_ = audio_.end();
+  return StartRun(begin, audio_.end(), std::move(request));
+}
+
+absl::Status WhisperJob::StartRun(int64_t begin, int64_t end, WindowRun::Request request) {
+  const absl::Span<const float> samples = audio_.View(begin, end);
+  window_.assign(samples.begin(), samples.end());
+  window_begin_ = begin;
+  request.samples = window_;
+  request.language = language_;
+  request.languages = parts_->model.languages();
+  absl::StatusOr<std::unique_ptr<WindowRun>> run =
+      WindowRun::Create(parts_->context, state_.get(), parts_->log, std::move(request));
+  if (!run.ok()) return run.status();
+  run_ = *std::move(run);
+  return absl::OkStatus();
+}
+
+bool WhisperJob::PartialIsDue(const WindowPlan& plan) const {
+  if (!request_.partial_results || plan.begin < 0) return false;
+  const int64_t fresh = audio_.end() - std::max(plan.begin, partial_until_);
+  return fresh >= parts_->options.partial_ms * kMsSamples;
+}
+
+void WhisperJob::DeliverFinals(SegmentSink& sink) {
+  const std::vector<RawSegment> made = run_->TakeSegments();
+  const int64_t begin_ms = window_begin_ / kMsSamples;
+  const int64_t end_ms = (window_begin_ + static_cast<int64_t>(window_.size())) / kMsSamples;
+  for (const RawSegment& raw : made) {
+    std::optional<TranscribedSegment> segment =
+        builder_.Build(raw, begin_ms, end_ms, run_->language());
+    if (segment.has_value()) sink.OnSegment(*std::move(segment));
+  }
+}
+
+void WhisperJob::DeliverPartial(SegmentSink& sink) {
+  SegmentBuilder builder = builder_;
+  const int64_t begin_ms = window_begin_ / kMsSamples;
+  for (const RawSegment& raw : run_->TakeSegments()) {
+    std::optional<TranscribedSegment> segment =
+        builder.Build(raw, begin_ms, partial_until_ / kMsSamples, run_->language());
+    if (!segment.has_value() || segment->text == last_partial_) continue;
+    last_partial_ = segment->text;
+    segment->is_partial = true;
+    segment->words.clear();  // their times were not asked for
+    sink.OnSegment(*std::move(segment));
+  }
+}
+
+void WhisperJob::EndFinal() {
+  if (language_.empty()) language_ = run_->language();
+  continues_ = one_decode_;
+  prompt_ = one_decode_ ? run_->NextPrompt() : first_prompt_;
+  position_ = window_begin_ + run_->heard_samples();
+  audio_.DropBefore(position_);
+  partial_until_ = 0;
+  last_partial_.clear();
+}
+
+void WhisperJob::EndRun() {
+  if (run_ != nullptr) drew_random_numbers_ = drew_random_numbers_ || run_->drew_random_numbers();
+  run_.reset();
+  window_.clear();
+}
+
+TranscriptionProgress WhisperJob::Progress() const {
+  TranscriptionProgress progress;
+  progress.language = language_.empty() ? kUndetermined : language_;
+  progress.audio_ms = audio_.end() / kMsSamples;
+  progress.audio_total_ms = audio_.over() ? progress.audio_ms : audio_.total_ms();
+  return progress;
+}
+
+}  // namespace superfluid

@@ -1,0 +1,118 @@
+#include "engine/whisper/whisper_model.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace superfluid {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kProbeContext = 64;  // 20 ms each
+constexpr int kFullContext = 1500;
+constexpr double kAttentionShare = 1.2;  // which grows faster than the rest
+constexpr size_t kProbeSamples = 8000;
+
+std::vector<std::string> Accelerators() {
+  std::vector<std::string> names;
+#ifdef SUPERFLUID_SYSTEM_GGML
+  ggml_backend_load_all();  // those that are libraries of their own
+#endif
+  for (size_t i = 0; i < SUPERFLUID_GGML(backend_dev_count)(); ++i) {
+    auto* const device = SUPERFLUID_GGML(backend_dev_get)(i);
+    const auto type = SUPERFLUID_GGML(backend_dev_type)(device);
+    if (type != SUPERFLUID_GGML_CONSTANT(BACKEND_DEVICE_TYPE_GPU) &&
+        type != SUPERFLUID_GGML_CONSTANT(BACKEND_DEVICE_TYPE_IGPU)) {
+      continue;
+    }
+    names.emplace_back(SUPERFLUID_GGML(backend_dev_name)(device));
+  }
+  return names;
+}
+
+struct EncodeTimes {
+  Clock::time_point begin;
+  Clock::time_point end;
+};
+
+}  // namespace
+
+absl::Status CheckProcessor() {
+#if defined(__x86_64__) && !defined(SUPERFLUID_SYSTEM_GGML)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("f16c")) {
+    return absl::FailedPreconditionError(
+        "the whisper engine is built for processors with AVX2, FMA, BMI2 and F16C, which this one "
+        "lacks; build it against a whisper.cpp of this machine's own (pkg-config whisper)");
+  }
+#endif
+  return absl::OkStatus();
+}
+
+int UsableThreads(int wanted) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const bool is_known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+  return std::clamp(wanted, 1, is_known ? std::max(CPU_COUNT(&allowed), 1) : 1);
+}
+
+absl::StatusOr<std::string> ChooseDevice(const WhisperOptions& options, int device) {
+  const std::vector<std::string> names = options.gpu ? Accelerators() : std::vector<std::string>();
+  if (names.empty()) return std::string();
+  if (device < 0 || static_cast<size_t>(device) >= names.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no device ", device, "; the library sees ", names.size(),
+                     " (use the engine option gpu=false for the CPU)"));
+  }
+  return names[static_cast<size_t>(device)];
+}
+
+absl::StatusOr<WhisperContext> LoadContext(const EngineConfig& config,
+                                           const WhisperOptions& options, bool use_gpu,
+                                           LibraryLog& log) {
+  whisper_context_params params = whisper_context_default_params();
+  params.use_gpu = use_gpu;
+  params.gpu_device = config.device;
+  params.flash_attn = options.flash_attn;
+  WhisperContext context;
+  std::string reason;
+  try {
+    context.reset(whisper_init_from_file_with_params_no_state(config.model_path.c_str(), params));
+  } catch (const std::exception& exception) {
+    reason = exception.what();
+  }
+  if (context != nullptr) return context;
+  if (reason.empty()) reason = log.TakeFirstError();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the model ", config.model_path, " cannot be loaded: ", reason));
+}
+
+absl::Duration EstimateEncode(whisper_context* context, whisper_state* state, int threads) {
+  whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
+  params.n_threads = threads;
+  params.print_progress = false;
+  params.audio_ctx = kProbeContext;
+  EncodeTimes times;
+  params.encoder_begin_callback = [](whisper_context*, whisper_state*, void* data) {
+    static_cast<EncodeTimes*>(data)->begin = Clock::now();
+    return true;
+  };
+  params.encoder_begin_callback_user_data = &times;
+  params.abort_callback = [](void* data) {  // after the encode; ends the call
+    static_cast<EncodeTimes*>(data)->end = Clock::now();
+    return true;
+  };
+  params.abort_callback_user_data = &times;
+  const std::vector<float> samples(kProbeSamples, 0.0F);
+  whisper_full_with_state(context, state, params, samples.data(), static_cast<int>(samples.size()));
+  return absl::FromChrono(times.end - times.begin) * kFullContext / kProbeContext * kAttentionShare;
+}
+
+}  // namespace superfluid
