@@ -19,18 +19,14 @@ DEVICE_TARGETS=(
   //tools:superfluid_worker //engine/llama:libsuperfluid_llama.so //tests/conformance //tests/stress:soak
   //tests/device:probe //tools/models:tiny_llama.gguf //tools/models:tiny_lora.gguf)
 
-# A model that keeps a GPU busy for a moment: 110 M weights.
+# make_speed_model FILE: one that keeps the device busy for a moment: 110 M weights on a GPU, 9 M on a CPU.
 make_speed_model() {
-  MODEL_SPEED="$1"
-  [[ -e $1 ]] || python3 -B "$ROOT/tools/models/make_llama.py" "$1" --width 768 --layers 12 --heads 12 \
-    --kv-heads 12 --inner 2048 --vocabulary 32000 --type f16
-}
-
-# A small one, so that the CPU is done in time.
-make_small_speed_model() {
-  MODEL_SPEED="$1"
-  [[ -e $1 ]] || python3 -B "$ROOT/tools/models/make_llama.py" "$1" --width 256 --layers 6 --heads 8 \
-    --kv-heads 8 --inner 768 --vocabulary 8000 --type f16
+  local sizes=(--width 768 --layers 12 --heads 12 --kv-heads 12 --inner 2048 --vocabulary 32000)
+  ((!without_gpu)) || sizes=(--width 256 --layers 6 --heads 8 --kv-heads 8 --inner 768 --vocabulary 8000)
+  MODEL_SPEED=${SUPERFLUID_SPEED_MODEL:-}
+  [[ -z $MODEL_SPEED ]] || return 0
+  MODEL_SPEED=$1
+  python3 -B "$ROOT/tools/models/make_llama.py" "$1" "${sizes[@]}" --type f16
 }
 
 uses_system_llama() { [[ ${SUPERFLUID_LLAMA:-} != npm ]] && pkg-config --exists llama 2>/dev/null; }
@@ -209,12 +205,8 @@ check_device() {
 
 run_checks() {
   local began=$SECONDS lora="$work/conformance/lora.gguf" prefill=2048 skipped=()
-  if ((without_gpu)); then
-    make_small_speed_model "$work/speed.gguf"
-    prefill=512
-  else
-    make_speed_model "$work/speed.gguf"
-  fi
+  ((!without_gpu)) || prefill=512
+  make_speed_model "$work/speed.gguf"
   mkdir -p "$work/conformance"
   cp "$MODEL_LORA" "$lora"
   check_device

@@ -122,7 +122,8 @@ TEST_F(WhisperEngineTest, BadModelsAreRefusedAtTheStart) {
 
 // A model whose weights are no numbers is the library's to decode, and must not bring it down.
 TEST_F(WhisperEngineTest, AModelOfNanIsSurvived) {
-  Make(WhisperConfig({}, "tools/models/broken_whisper_nan.bin"));
+  Make(WhisperConfig({{"temperature_inc", "1"}, {"best_of", "2"}},
+                     "tools/models/broken_whisper_nan.bin"));
   const Transcript heard = Hear(Babble(1));
   EXPECT_TRUE(heard.status.ok()) << heard.status;
 }
@@ -183,7 +184,7 @@ TEST_F(WhisperEngineTest, ThreadsAreAtLeastOneAndAtMostTheCores) {
     return nlohmann::json::parse(engine_->CapabilitiesJson())["threads"].get<int>();
   };
   EXPECT_EQ(threads(0), 1);
-  EXPECT_LE(threads(4000), 1024);
+  EXPECT_LE(threads(64), 64);
   EXPECT_TRUE(Hear(Babble(1)).status.ok());
 }
 

@@ -11,6 +11,7 @@ DEVICE_CHECK="$LIB/../device_check"
 # prepared_folder: with programs that succeed.
 prepared_folder() {
   local program
+  export SUPERFLUID_SPEED_MODEL="$PWD/prepared/models/tiny_llama.gguf"
   mkdir -p prepared/bin prepared/lib prepared/models
   touch prepared/models/tiny_llama.gguf prepared/models/tiny_lora.gguf prepared/lib/libggml-cuda.so
   for program in superfluid_worker conformance soak probe; do
