@@ -112,7 +112,7 @@ void KvSequences::Copy(int32_t from, int32_t to, uint64_t start, int64_t end) co
 }
 
 uint64_t KvSequences::End(int32_t id) const {
-  return static_cast<uint64_t>(llama_memory_seq_pos_max(memory_, id) + 1);
+  return static_cast<uint64_t>(int64_t{llama_memory_seq_pos_max(memory_, id)} + 1);
 }
 
 std::unique_ptr<KvSequence> KvSequence::Take(KvSequences& sequences) {

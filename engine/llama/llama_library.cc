@@ -36,8 +36,10 @@ struct Process {
 };
 
 Process& TheProcess() {
-  static auto* process = new Process;  // never destroyed: the library may log at exit
-  return *process;
+  // Never destroyed: the library may log at exit.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+  static auto* const kProcess = new Process;
+  return *kProcess;
 }
 
 EngineLogLevel LevelOf(ggml_log_level level) {
