@@ -77,6 +77,7 @@ std::string LlamaEngine::CapabilitiesJson() const {
       {"weight_bytes", model.weight_bytes()},
       {"calls", generation_.Calls()},
       {"vocab_size", info_.vocab_size},
+      {"byte_tokens", false},
       {"context_tokens", model.context_tokens()},
       {"kv_tokens", model.kv_tokens()},
       {"pass_tokens", model.batch_tokens()},

@@ -179,13 +179,13 @@ uint64_t StateLayout::Cache::Bytes(uint64_t tokens) const {
 }
 
 void StateLayout::HideSequence(absl::Span<std::byte> state, uint64_t tokens) const {
-  constexpr uint64_t kOwnerOffset = 8;
+  constexpr uint64_t owner_offset = 8;
   const int32_t none = 0;
   uint64_t offset = StartBytes();
   if (offset > 0) std::memcpy(state.data() + magic_.size(), &none, sizeof(none));
   for (const Cache& cache : caches_) {
     for (uint64_t i = 0; i < tokens; ++i) {
-      const uint64_t at = offset + kCountsBytes + i * kMetaBytes + kOwnerOffset;
+      const uint64_t at = offset + kCountsBytes + i * kMetaBytes + owner_offset;
       std::memcpy(state.data() + at, &none, sizeof(none));
     }
     offset += cache.Bytes(tokens);

@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<Fiber>> Fiber::Create(Body body, size_t stack_byt
   const size_t bytes = RoundUp(stack_bytes, page) + page;
   void* const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) {
+  if (mapping == MAP_FAILED) {  // NOLINT(performance-no-int-to-ptr): in the macro
     return absl::ResourceExhaustedError("there is no memory for the stack of a job");
   }
   context.mapping = mapping;

@@ -17,7 +17,7 @@ constexpr int kMostTensors = 10'000;
 constexpr int64_t kMostNameBytes = 128;
 
 struct TypeBlock {
-  int32_t type;
+  int32_t type = 0;
   GgmlBlock block;
 };
 

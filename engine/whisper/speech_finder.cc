@@ -14,6 +14,12 @@ constexpr int64_t kPadding = 30 * kMsSamples;
 constexpr float kHysteresis = 0.15F;
 constexpr float kLeastThreshold = 0.01F;
 
+// Speech ends at `end`, if it was long enough to be some.
+void EndSpeech(FoundSpeech& found, int64_t end) {
+  if (end - found.unfinished > kLeastSpeech) found.regions.push_back({found.unfinished, end});
+  found.unfinished = -1;
+}
+
 // Speech begins at the threshold, and ends when the probability stays well below it.
 FoundSpeech FindRaw(absl::Span<const float> probabilities, float threshold) {
   const float below = std::max(threshold - kHysteresis, kLeastThreshold);
@@ -28,11 +34,8 @@ FoundSpeech FindRaw(absl::Span<const float> probabilities, float threshold) {
       // The library takes a position of 0 for "nowhere", but speech cannot end there.
       if (quiet_since < 0) quiet_since = sample;
       if (sample - quiet_since >= kLeastSilence) {
-        if (quiet_since - found.unfinished > kLeastSpeech) {
-          found.regions.push_back({found.unfinished, quiet_since});
-        }
+        EndSpeech(found, quiet_since);
         quiet_since = -1;
-        found.unfinished = -1;
       }
     }
     sample += kSpeechBlockSamples;

@@ -1,6 +1,9 @@
 #include "engine/whisper/whisper_model.h"
 
 #include <sched.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -42,12 +45,23 @@ struct EncodeTimes {
   Clock::time_point end;
 };
 
+#if defined(__x86_64__) && !defined(SUPERFLUID_SYSTEM_GGML)
+// Not every compiler's __builtin_cpu_supports knows this one.
+bool HasF16c() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 }  // namespace
 
 absl::Status CheckProcessor() {
 #if defined(__x86_64__) && !defined(SUPERFLUID_SYSTEM_GGML)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-      !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("f16c")) {
+      !__builtin_cpu_supports("bmi2") || !HasF16c()) {
     return absl::FailedPreconditionError(
         "the whisper engine is built for processors with AVX2, FMA, BMI2 and F16C, which this one "
         "lacks; build it against a whisper.cpp of this machine's own (pkg-config whisper)");

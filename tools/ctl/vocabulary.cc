@@ -16,6 +16,13 @@ uint64_t NumberField(const Json& object, const char* name) {
   return field->get<uint64_t>();
 }
 
+std::optional<bool> BoolField(const Json& object, const char* name) {
+  if (!object.is_object()) return std::nullopt;
+  const auto field = object.find(name);
+  if (field == object.end() || !field->is_boolean()) return std::nullopt;
+  return field->get<bool>();
+}
+
 Failure Refuse(const std::string& what) {
   return {.code = ExitCode::kFailed,
           .what = what,
@@ -27,7 +34,8 @@ Failure Refuse(const std::string& what) {
 Vocabulary VocabularyOf(const linkw::HelloAck& hello) {
   const Json capabilities = JsonOrText(hello.capabilities_json);
   return {.size = NumberField(capabilities, "vocab_size"),
-          .context_tokens = NumberField(capabilities, "context_tokens")};
+          .context_tokens = NumberField(capabilities, "context_tokens"),
+          .byte_tokens = BoolField(capabilities, "byte_tokens")};
 }
 
 std::optional<Failure> CheckPromptFor(const linkw::HelloAck& hello,

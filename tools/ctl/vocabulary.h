@@ -15,9 +15,11 @@ struct Vocabulary {
   uint64_t size = 0;            // 0: it does not say
   uint64_t context_tokens = 0;  // the longest sequence; 0: it does not say
 
-  // Whether tokens below 256 stand for bytes: a vocabulary of 256 to 1023 tokens has no room for
-  // anything but bytes and some special tokens.
-  bool HasByteTokens() const { return size >= 256 && size < 1024; }
+  std::optional<bool> byte_tokens;  // whether tokens below 256 stand for bytes, if it says
+
+  // What it says; else by its size: a vocabulary of 256 to 1023 tokens has hardly room for anything
+  // but bytes and some special tokens.
+  bool HasByteTokens() const { return byte_tokens.value_or(size >= 256 && size < 1024); }
 };
 
 Vocabulary VocabularyOf(const linkw::HelloAck& hello);

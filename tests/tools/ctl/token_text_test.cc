@@ -62,6 +62,16 @@ TEST(VocabularyTest, KnowsByteTokensByTheirNumber) {
   EXPECT_FALSE(Vocabulary{.size = 1024}.HasByteTokens());
 }
 
+TEST(VocabularyTest, BelievesAnEngineThatSaysWhatItsTokensAre) {
+  linkw::HelloAck hello;
+  hello.capabilities_json = R"({"vocab_size":512,"byte_tokens":false})";
+  EXPECT_FALSE(VocabularyOf(hello).HasByteTokens());
+  hello.capabilities_json = R"({"vocab_size":32000,"byte_tokens":true})";
+  EXPECT_TRUE(VocabularyOf(hello).HasByteTokens());
+  hello.capabilities_json = R"({"vocab_size":512,"byte_tokens":"no"})";
+  EXPECT_TRUE(VocabularyOf(hello).HasByteTokens());
+}
+
 TEST(VocabularyTest, BelievesNumbersOnly) {
   linkw::HelloAck hello;
   for (const char* capabilities :
