@@ -44,8 +44,8 @@ float LogitGap(const std::vector<linkw::TokenLogit>& logits, linkw::Token cpu,
   return find(cpu) - find(device);
 }
 
-std::vector<linkw::Lane> Lanes(size_t count, linkw::Lane lane) {
-  return std::vector<linkw::Lane>(count, std::move(lane));
+std::vector<linkw::Lane> Lanes(size_t count, const linkw::Lane& lane) {
+  return std::vector<linkw::Lane>(count, lane);
 }
 
 // The shortest of several times: what the machine can do.

@@ -8,8 +8,9 @@ namespace superfluid::testing {
 
 absl::Status ExampleFixture::Load(const EngineConfig& config) {
   auto engine = LoadEngine("engine/examples/libsuperfluid_example.so", config);
-  if (engine.ok()) engine_ = *std::move(engine);
-  return engine.status();
+  if (!engine.ok()) return engine.status();
+  engine_ = *std::move(engine);
+  return absl::OkStatus();
 }
 
 LaneResult ExampleFixture::Run(const LaneWork& lane) {

@@ -107,7 +107,7 @@ TEST_F(ExampleStateTest, ACancelledOrAbandonedJobChangesNothing) {
 
 TEST_F(ExampleStateTest, LargeStateMovesInSteps) {
   const SequenceHandle sequence = Prefilled(RandomText(4000, 4000));
-  std::vector<std::byte> out(4000 * 16);
+  std::vector<std::byte> out(size_t{4000} * 16);
   auto job =
       generation().StartExport({sequence, SpaceId{}, {0, 4000}, 0, false}, absl::MakeSpan(out));
   ASSERT_TRUE(job.ok());

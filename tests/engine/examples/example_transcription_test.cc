@@ -92,6 +92,7 @@ TEST_F(ExampleTranscriptionTest, RefusesWhatItCannotDo) {
       testing::Transcribe(*engine_, std::make_unique<FakeAudio>(samples_), params).status.code(),
       absl::StatusCode::kUnimplemented);
   std::vector<std::unique_ptr<TranscriptionJob>> jobs;
+  jobs.reserve(4);
   for (int i = 0; i < 4; ++i) {
     jobs.push_back(*engine_->StartTranscription({}, std::make_unique<FakeAudio>(samples_)));
   }

@@ -42,7 +42,7 @@ int64_t RunTick(Generation& generation, const LaneWork& work, const CancelToken&
 // From the cancel, at a moment of the tick that `seed` determines, to its end.
 int64_t LatencyOf(Generation& generation, const LaneWork& work, int64_t whole_ns, uint64_t seed) {
   CancelToken token;
-  const int64_t delay = static_cast<int64_t>(Mix(seed) % static_cast<uint64_t>(whole_ns));
+  const auto delay = static_cast<int64_t>(Mix(seed) % static_cast<uint64_t>(whole_ns));
   std::thread canceller([&token, delay] {
     const int64_t until = NowNs() + delay;
     while (NowNs() < until) std::this_thread::yield();

@@ -79,7 +79,8 @@ TEST(LlamaEngineTest, DamagedHeadersAreRefusedOrLoad) {
     if (i % 3 == 0) {
       damaged.resize(whole.size() * i / 120);
     } else {
-      damaged[i * 7919 % (i < 60 ? 400 : 24'000)] ^= static_cast<char>(1U << (i % 8));
+      char& byte = damaged[i * 7919 % (i < 60 ? 400 : 24'000)];
+      byte = static_cast<char>(static_cast<uint8_t>(byte) ^ (1U << (i % 8)));
     }
     std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
     (void)StartOf(path);

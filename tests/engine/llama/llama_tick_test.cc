@@ -10,7 +10,6 @@
 namespace superfluid::testing {
 namespace {
 
-using ::testing::Each;
 using ::testing::ElementsAreArray;
 using ::testing::IsEmpty;
 
@@ -109,6 +108,7 @@ TEST_F(LlamaTickTest, WhatIsWrongWithALaneIsItsOwn) {
   const std::vector<Token> expected = Draw(script);
   const std::vector<Token> bad = {1, engine_->info().vocab_size};
   std::vector<LaneWork> lanes;
+  lanes.reserve(6);
   for (int i = 0; i < 6; ++i) lanes.push_back(driver().LaneFor(script, {}, script.prompt, 4));
   lanes[0].input = bad;
   lanes[1].input = {};
@@ -202,7 +202,7 @@ TEST_F(LlamaTickTest, TheCacheGivesWayToSequences) {
   ASSERT_TRUE(driver().Free(made->sequence).ok());
   EXPECT_EQ(engine_->Memory().pool_blocks_used, 10U);
   EXPECT_EQ(engine_->Memory().pool_bytes_evictable,
-            10 * 16 * (engine_->Memory().pool_bytes_evictable / 160));
+            uint64_t{10} * 16 * (engine_->Memory().pool_bytes_evictable / 160));
   EXPECT_EQ(Draw(Greedy(Prompt(240, 9), 4)).size(), 4U);
   EXPECT_LT((*generation().Match(script.prompt, {}))[0].matched_tokens, 160U);
 }

@@ -2,8 +2,8 @@
 #define SUPERFLUID_TESTS_ENGINE_LOADER_TEMP_FOLDER_H_
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -52,7 +52,7 @@ class PocketsphinxFixture : public testing::Test {
   static void Advance(TranscriptionJob& job, int steps, SegmentSink& sink);
 
  private:
-  static Engine* engine_;
+  static Engine* engine_;  // NOLINT(readability-identifier-naming): a member to those who use it
 };
 
 }  // namespace superfluid

@@ -17,7 +17,6 @@ namespace superfluid {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 using PocketsphinxJobTest = PocketsphinxFixture;
 
 // The same audio gives the same result.

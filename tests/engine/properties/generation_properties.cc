@@ -116,11 +116,12 @@ absl::Status GenerationProperties::RefusesLane(const Case& plain, SequenceHandle
 absl::Status GenerationProperties::DemoteAndPromote(CaseRandom& random, SequenceHandle sequence,
                                                     uint64_t length) {
   std::vector<StateImage> images;
-  const auto demote = [&](const StateSpace& space, TokenRange range) {
+  const auto demote = [&](const StateSpace& space, TokenRange range) -> absl::Status {
     auto image = driver_.Export(sequence, space.id, range, /*encoding=*/0,
                                 /*free_device_copy=*/true);
-    if (image.ok()) images.push_back(*std::move(image));
-    return image.status();
+    if (!image.ok()) return image.status();
+    images.push_back(*std::move(image));
+    return absl::OkStatus();
   };
   for (const StateSpace& space : driver_.generation().StateSpaces()) {
     if (space.bytes_per_token == 0 || space.boundary_tokens != 1) {
@@ -136,7 +137,7 @@ absl::Status GenerationProperties::DemoteAndPromote(CaseRandom& random, Sequence
   }
   while (!images.empty()) {
     const size_t next = random.In(0, images.size() - 1);
-    const absl::Status status = driver_.Import(sequence, images[next]);
+    absl::Status status = driver_.Import(sequence, images[next]);
     if (!status.ok()) return status;
     images.erase(images.begin() + static_cast<ptrdiff_t>(next));
   }

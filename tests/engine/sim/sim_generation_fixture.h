@@ -50,8 +50,9 @@ class SimGenerationTest : public ::testing::Test {
   // `count` tokens that depend on `seed`.
   static std::vector<Token> Tokens(size_t count, uint32_t seed = 1) {
     std::vector<Token> tokens;
+    tokens.reserve(count);
     for (size_t i = 0; i < count; ++i) {
-      tokens.push_back(static_cast<Token>((i * 37 + seed * 101) % 256));
+      tokens.push_back(static_cast<Token>((i * 37 + size_t{seed} * 101) % 256));
     }
     return tokens;
   }
@@ -107,7 +108,7 @@ class SimGenerationTest : public ::testing::Test {
 };
 
 inline std::string SimGenerationTest::WriteFile(const std::string& name, const std::string& bytes) {
-  const std::string path = ::testing::TempDir() + "/" + name;
+  std::string path = ::testing::TempDir() + "/" + name;
   FILE* file = std::fopen(path.c_str(), "wb");
   EXPECT_NE(file, nullptr);
   if (file == nullptr) return path;
@@ -116,7 +117,7 @@ inline std::string SimGenerationTest::WriteFile(const std::string& name, const s
   return path;
 }
 
-MATCHER_P(HasCode, code, "") {
+MATCHER_P(HasCode, code, "") {  // NOLINT(readability-redundant-string-init)
   if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, absl::Status>) {
     return arg.code() == code;
   } else {

@@ -24,7 +24,7 @@ class SimGenerationCallsTest : public testing::SimGenerationTest {
     ASSERT_TRUE(generation_->PublishSequence(sequence, tokens).ok());
     ASSERT_TRUE(generation_->FreeSequence(sequence).ok());
   }
-  uint64_t Matched(const std::vector<Token>& tokens, std::vector<uint64_t> deps = {}) {
+  uint64_t Matched(const std::vector<Token>& tokens, const std::vector<uint64_t>& deps = {}) {
     const auto match = generation_->Match(tokens, deps);
     EXPECT_TRUE(match.ok());
     EXPECT_EQ(match->size(), 2U);
