@@ -82,6 +82,12 @@ caf::typed_response_promise<WorkerStarted> SupervisorState::OnStart() {
 
 void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
   engine_info_ = loaded.info;
+  config_.engine_stall = std::max(config_.engine_stall, kStallSteps * loaded.info.micro_step);
+  config_.engine_kill = std::max(config_.engine_kill, kKillSteps * loaded.info.micro_step);
+  spdlog::debug("engine.patience micro_step_ms={} stall_ms={} kill_ms={}",
+                absl::ToInt64Milliseconds(loaded.info.micro_step),
+                absl::ToInt64Milliseconds(config_.engine_stall),
+                absl::ToInt64Milliseconds(config_.engine_kill));
   engine_generates_ = loaded.generates;
   spaces_ = std::make_shared<const std::vector<StateSpace>>(loaded.spaces);
   hello_ = std::make_shared<const linkw::HelloAck>(MakeHello(config_, loaded));

@@ -35,6 +35,9 @@ enum class ExitCode : int {
   kEngineStalled = 71,  // one step of the engine took longer than engine_kill
 };
 
+inline constexpr int kStallSteps = 2;
+inline constexpr int kKillSteps = 5;
+
 struct WorkerConfig {
   EngineFactory make_engine;
   linkw::Hash engine_bundle_hash{};
@@ -45,8 +48,10 @@ struct WorkerConfig {
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
   absl::Duration step_budget = absl::Milliseconds(10);
   absl::Duration engine_load_patience = absl::Minutes(30);
-  absl::Duration engine_stall = absl::Seconds(1);  // a longer step is reported
-  absl::Duration engine_kill = absl::Seconds(30);  // a longer step ends the process
+  // A longer step is reported; a longer step ends the process. Raised to kStallSteps and kKillSteps
+  // of the steps that the engine expects (EngineInfo::micro_step): slow is not stuck.
+  absl::Duration engine_stall = absl::Seconds(1);
+  absl::Duration engine_kill = absl::Seconds(30);
   absl::Duration health_period = absl::Milliseconds(250);
   compat::Placement placement = compat::Placement::kDetached;  // of actors with their own thread
   std::function<linkw::LinkToken()> make_token;                // 16 unguessable bytes

@@ -51,7 +51,9 @@ struct LlamaDecoder::Batch {
   explicit Batch(size_t tokens) {
     token.reserve(tokens);
     position.reserve(tokens);
+    ids_of_token.reserve(tokens);
     id.reserve(tokens);
+    id_of.reserve(tokens);
     output.reserve(tokens);
   }
 
@@ -59,12 +61,28 @@ struct LlamaDecoder::Batch {
     token.push_back(static_cast<llama_token>(what));
     position.push_back(static_cast<llama_pos>(at));
     id.push_back(sequence);
+    ids_of_token.push_back(1);
     output.push_back(is_output ? 1 : 0);
+  }
+
+  // Valid until something is added.
+  llama_batch View() {
+    id_of.clear();
+    for (llama_seq_id& one : id) id_of.push_back(&one);
+    return {static_cast<int32_t>(token.size()),
+            token.data(),
+            nullptr,
+            position.data(),
+            ids_of_token.data(),
+            id_of.data(),
+            output.data()};
   }
 
   std::vector<llama_token> token;
   std::vector<llama_pos> position;
+  std::vector<int32_t> ids_of_token;  // how many sequences a token belongs to: one
   std::vector<llama_seq_id> id;
+  std::vector<llama_seq_id*> id_of;
   std::vector<int8_t> output;
 };
 
@@ -92,7 +110,9 @@ absl::Status LlamaDecoder::Run(absl::Span<LlamaShare> shares, const CancelToken&
 }
 
 absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const CancelToken& token) {
-  Batch batch(max_tokens_);
+  size_t tokens = 0;
+  for (const LlamaShare& share : shares) tokens += share.tokens.size();
+  Batch batch(tokens);
   for (LlamaShare& share : shares) {
     const uint64_t start = share.sequence->computed();
     const int32_t id = *share.sequence->Id();
@@ -141,28 +161,13 @@ absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const Canc
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> LlamaDecoder::Decode(const Batch& batch, const CancelToken& token) {
+absl::StatusOr<int> LlamaDecoder::Decode(Batch& batch, const CancelToken& token) {
   if (batch.token.empty() || batch.token.size() > max_tokens_) {
     return absl::InternalError("a pass of no tokens, or of too many");
   }
-  const size_t count = batch.token.size();
-  std::vector<int32_t> ones(count, 1);
-  std::vector<llama_seq_id> ids = batch.id;
-  std::vector<llama_seq_id*> id_of(count);
-  for (size_t i = 0; i < count; ++i) id_of[i] = &ids[i];
-  std::vector<llama_token> tokens = batch.token;
-  std::vector<llama_pos> positions = batch.position;
-  std::vector<int8_t> outputs = batch.output;
-  const llama_batch all = {static_cast<int32_t>(count),
-                           tokens.data(),
-                           nullptr,
-                           positions.data(),
-                           ones.data(),
-                           id_of.data(),
-                           outputs.data()};
   const AbortHook hook(model_.context(), token);
   try {
-    const int result = llama_decode(model_.context(), all);
+    const int result = llama_decode(model_.context(), batch.View());
     if (result == 0) llama_synchronize(model_.context());
     if (result == 0 || result == kCancelled) return result;
     // We count cells, so this would be the library's own shortage.
@@ -195,7 +200,7 @@ absl::StatusOr<bool> LlamaDecoder::ComputeSome(LlamaSequence& sequence, uint64_t
   return sequence.computed() >= end;
 }
 
-absl::Status LlamaDecoder::AddEmbeddings(const Batch& batch, std::vector<double>& sum) {
+absl::Status LlamaDecoder::AddEmbeddings(Batch& batch, std::vector<double>& sum) {
   const CancelToken never;
   llama_set_embeddings(model_.context(), true);
   const absl::StatusOr<int> result = Decode(batch, never);

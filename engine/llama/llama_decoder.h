@@ -63,8 +63,8 @@ class LlamaDecoder {
   absl::Status RunTogether(absl::Span<LlamaShare> shares, const CancelToken& token);
   absl::Status RunOneByOne(absl::Span<LlamaShare> shares, const CancelToken& token);
   // 0; 2: cancelled.
-  absl::StatusOr<int> Decode(const Batch& batch, const CancelToken& token);
-  absl::Status AddEmbeddings(const Batch& batch, std::vector<double>& sum);
+  absl::StatusOr<int> Decode(Batch& batch, const CancelToken& token);
+  absl::Status AddEmbeddings(Batch& batch, std::vector<double>& sum);
 
   LlamaModel& model_;
   KvSequences& kv_;

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "engine/sampling/prompt_lookup.h"
 
 namespace superfluid {
 namespace {
@@ -62,15 +63,7 @@ StrategyCertificate ExactCertificate(StrategySlot slot) {
 }  // namespace
 
 std::vector<Token> PromptLookup::Draft(absl::Span<const Token> history) const {
-  if (history.size() <= n) return {};
-  const absl::Span<const Token> last = history.last(n);
-  const size_t oldest = history.size() > kLookBack ? history.size() - kLookBack : 0;
-  for (size_t start = history.size() - n; start-- > oldest;) {
-    if (history.subspan(start, n) != last) continue;
-    const auto found = history.subspan(start + n, drafts);
-    return {found.begin(), found.end()};
-  }
-  return {};
+  return PromptLookupDrafts(history, n, drafts, kLookBack);
 }
 
 std::vector<BuiltInStrategy> LlamaStrategies::BuiltIns() {

@@ -1,30 +1,14 @@
 #include "engine/llama/llama_tick.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/llama/llama_lane.h"
+#include "engine/sampling/tick_check.h"
 
 namespace superfluid {
 namespace {
-
-absl::Status CheckTick(const Tick& tick) {
-  if (tick.lanes.empty() || tick.lanes.size() > kLlamaMaxLanes) {
-    return absl::InvalidArgumentError(absl::StrCat("a tick has 1 to ", kLlamaMaxLanes, " lanes"));
-  }
-  std::set<LaneTag> tags;
-  std::set<SequenceHandle> sequences;
-  for (const LaneWork& lane : tick.lanes) {
-    if (!tags.insert(lane.tag).second) return absl::InvalidArgumentError("a lane tag comes twice");
-    if (lane.sequence == SequenceHandle{}) continue;
-    if (!sequences.insert(lane.sequence).second) {
-      return absl::InvalidArgumentError("a sequence is in two lanes");
-    }
-  }
-  return absl::OkStatus();
-}
 
 class Passes {
  public:
@@ -111,7 +95,7 @@ absl::StatusOr<std::vector<LaneResult>> RunLlamaTick(LlamaWorld& world, const Ti
   ++world.ticks;
   world.ExpireLeases();
   world.ClearSpoiltCells();
-  if (absl::Status status = CheckTick(tick); !status.ok()) return status;
+  if (absl::Status status = CheckTick(tick, kLlamaMaxLanes); !status.ok()) return status;
   std::vector<LlamaLane> lanes;
   lanes.reserve(tick.lanes.size());
   for (const LaneWork& work : tick.lanes) {

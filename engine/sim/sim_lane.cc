@@ -4,25 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/sampling/tick_check.h"
 
 namespace superfluid {
-namespace {
-
-absl::Status CheckShape(const LaneWork& work) {
-  if (work.kind < LaneKind::kPrefill || work.kind > LaneKind::kVerify) {
-    return absl::InvalidArgumentError("no such kind of lane");
-  }
-  if (work.kind == LaneKind::kPrefill && work.max_tokens != 0) {
-    return absl::InvalidArgumentError("a prefill lane draws nothing, so its max_tokens is 0");
-  }
-  if (work.max_tokens > kMaxLaneTokens) {
-    return absl::InvalidArgumentError(absl::StrCat("a lane draws at most ", kMaxLaneTokens));
-  }
-  return CheckSampling(work.sampling);
-}
-
-}  // namespace
-
 void SimLane::Prepare() {
   absl::Status status = CheckWork();
   if (status.ok()) status = work_.sequence == SequenceHandle{} ? MakeSequence() : FindSequence();
@@ -31,7 +15,7 @@ void SimLane::Prepare() {
 }
 
 absl::Status SimLane::CheckWork() {
-  if (absl::Status status = CheckShape(work_); !status.ok()) return status;
+  if (absl::Status status = CheckLane(work_); !status.ok()) return status;
   for (const absl::Span<const Token> tokens : {work_.input, work_.stop_tokens, work_.drafts}) {
     if (absl::Status status = CheckSimTokens(world_, tokens); !status.ok()) return status;
   }

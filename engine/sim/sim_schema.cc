@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "engine/sampling/json_depth.h"
 
 namespace superfluid {
 namespace {
@@ -37,25 +38,9 @@ absl::Status Bad(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("the grammar's schema: ", what));
 }
 
-// How deep brackets are nested outside of strings: what the parser and compiler will recurse.
-size_t Depth(absl::string_view json) {
-  size_t depth = 0;
-  size_t deepest = 0;
-  bool text = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (text && c == '\\') ++i;
-    if (c == '"') text = !text;
-    if (text) continue;
-    if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
-    if ((c == '}' || c == ']') && depth > 0) --depth;
-  }
-  return deepest;
-}
-
 absl::StatusOr<Json> ParseJson(absl::string_view text) {
   if (text.size() > kMaxBytes) return Bad(absl::StrCat("more than ", kMaxBytes, " bytes"));
-  if (Depth(text) > kMaxDepth) return Bad(absl::StrCat("nested deeper than ", kMaxDepth));
+  if (JsonDepth(text) > kMaxDepth) return Bad(absl::StrCat("nested deeper than ", kMaxDepth));
   Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object()) return Bad("not a JSON object");
   return json;

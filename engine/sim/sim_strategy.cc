@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/sampling/mix.h"
+#include "engine/sampling/prompt_lookup.h"
 #include "engine/sim/sim_files.h"
 #include "engine/sim/sim_stage.h"
 
@@ -20,18 +21,11 @@ constexpr uint32_t kExact = 1;
 constexpr size_t kMaxArtifactBytes = size_t{16} << 20U;
 constexpr size_t kLookBack = 4096;
 
-// What followed the last n tokens when they last occurred before.
+// A draft there always is, right or wrong.
 std::vector<Token> LookUp(const SimDrafter& drafter, absl::Span<const Token> history) {
-  const size_t n = drafter.n;
-  if (history.size() <= n) return {history.back()};
-  const absl::Span<const Token> last = history.last(n);
-  const size_t oldest = history.size() > kLookBack ? history.size() - kLookBack : 0;
-  for (size_t start = history.size() - n; start-- > oldest;) {
-    if (history.subspan(start, n) != last) continue;
-    const auto found = history.subspan(start + n, drafter.drafts);
-    return {found.begin(), found.end()};
-  }
-  return {history.back()};
+  std::vector<Token> drafts = PromptLookupDrafts(history, drafter.n, drafter.drafts, kLookBack);
+  if (drafts.empty()) drafts.push_back(history.back());
+  return drafts;
 }
 
 std::vector<Token> DrawAhead(const SimDrafter& drafter, const SimDraftPoint& from) {

@@ -1,31 +1,15 @@
 #include "engine/sim/sim_tick.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/sampling/tick_check.h"
 #include "engine/sim/sim_lane.h"
 
 namespace superfluid {
 namespace {
-
-absl::Status CheckTick(const Tick& tick) {
-  if (tick.lanes.empty() || tick.lanes.size() > kSimMaxLanes) {
-    return absl::InvalidArgumentError(absl::StrCat("a tick has 1 to ", kSimMaxLanes, " lanes"));
-  }
-  std::set<LaneTag> tags;
-  std::set<SequenceHandle> sequences;
-  for (const LaneWork& lane : tick.lanes) {
-    if (!tags.insert(lane.tag).second) return absl::InvalidArgumentError("a lane tag comes twice");
-    if (lane.sequence == SequenceHandle{}) continue;
-    if (!sequences.insert(lane.sequence).second) {
-      return absl::InvalidArgumentError("a sequence is in two lanes");
-    }
-  }
-  return absl::OkStatus();
-}
 
 void AppendInputs(std::vector<SimLane>& lanes, const CancelToken& token) {
   for (SimLane& lane : lanes) {
@@ -99,7 +83,7 @@ absl::StatusOr<std::vector<LaneResult>> RunSimTick(SimWorld& world, const Tick& 
       world.Misbehave({faults.slow_at_tick, faults.stuck_at_tick, faults.throw_at_tick,
                        faults.out_of_memory_at_tick, faults.fail_at_tick},
                       world.ticks);
-  if (status.ok()) status = CheckTick(tick);
+  if (status.ok()) status = CheckTick(tick, kSimMaxLanes);
   if (!status.ok()) return status;
   std::vector<SimLane> lanes;
   lanes.reserve(tick.lanes.size());

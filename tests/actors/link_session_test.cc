@@ -197,6 +197,31 @@ TEST_F(LinkSessionTest, AStalledEngineIsReportedByPongAndThenFatal) {
   EXPECT_EQ(exit_->first, ExitCode::kEngineStalled);
 }
 
+TEST_F(LinkSessionTest, AnEngineWhoseStepsAreLongIsNotTakenForAStuckOne) {
+  engine_options = {{"segment_ms", "100"}, {"steps_per_segment", "1"}, {"step_us", "2000000"}};
+  config.engine_stall = absl::Seconds(1);
+  config.engine_kill = absl::Seconds(2);
+  Start();
+  Peer& peer = ConnectDriver();
+  Peer& observer = ConnectObserver();
+  std::vector<linkw::EngineState> inside;
+  clock_->inside_step = [&] {
+    clock_->inside_step = nullptr;
+    for (int i = 0; i < 2; ++i) {
+      Advance(absl::Seconds(3));  // 3 s, then 6: less, then more than twice what it expects
+      const uint64_t ping = observer.Send(linkw::Ping{});
+      Run();
+      inside.push_back(observer.Expect<linkw::Pong>(ping).engine_state);
+    }
+    Advance(absl::Seconds(3));  // 9 s: less than five times
+  };
+  SendTranscription(peer, 100);
+  Run();
+  EXPECT_EQ(inside, (std::vector{linkw::EngineState::kBusy, linkw::EngineState::kStalled}));
+  EXPECT_TRUE(stuck_.empty());
+  EXPECT_FALSE(exit_.has_value());
+}
+
 TEST_F(LinkSessionTest, AnEngineThatThrowsEndsTheWorkerAndEveryLinkIsTold) {
   engine_options.emplace_back("throw_at_step", "2");
   Start();

@@ -116,10 +116,14 @@ void AddProcessOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
   app.add_option("--step-ms", raw.step_ms, "Target length of one engine micro-step")
       ->capture_default_str()
       ->check(WholeNumber(1, 1000, kMilliseconds));
-  app.add_option("--engine-stall-ms", raw.stall_ms, "A longer step is reported as a stall")
+  app.add_option(
+         "--engine-stall-ms", raw.stall_ms,
+         "A longer step is reported as a stall, if it is longer than 2 that the engine expects")
       ->capture_default_str()
       ->check(WholeNumber(1, kDayMs, kMilliseconds));
-  app.add_option("--engine-kill-ms", raw.kill_ms, "A longer step ends the process, with a report")
+  app.add_option("--engine-kill-ms", raw.kill_ms,
+                 "A longer step ends the process, with a report, if it is longer than 5 that the "
+                 "engine expects")
       ->capture_default_str()
       ->check(WholeNumber(1, kDayMs, kMilliseconds));
 }

@@ -49,6 +49,7 @@ TEST_F(LlamaTickTest, TwoHundredLanesDrawAsEachAlone) {
     scripts.back().sampling.seed = i;
     alone.push_back(Draw(scripts.back()));
   }
+  lanes.reserve(scripts.size());
   for (const Script& script : scripts) {
     lanes.push_back(driver().LaneFor(script, {}, script.prompt, script.draws));
   }
@@ -66,6 +67,7 @@ TEST_F(LlamaTickTest, AllLanesThatATickMayHave) {
   std::vector<Script> scripts;
   std::vector<LaneWork> lanes;
   for (size_t i = 0; i < 256; ++i) scripts.push_back(Greedy(Prompt(2, i), 2));
+  lanes.reserve(scripts.size());
   for (const Script& script : scripts) {
     lanes.push_back(driver().LaneFor(script, {}, script.prompt, 2));
   }

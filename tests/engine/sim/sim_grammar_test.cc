@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "engine/sim/sim_schema.h"
 
 namespace superfluid {
@@ -216,9 +217,9 @@ TEST(SimSchemaTest, RefusesWhatMakesNoSense) {
 
 TEST(SimSchemaTest, RefusesWhatIsTooBig) {
   std::string deep = R"({"type":"null"})";
-  for (int i = 0; i < 15; ++i) deep = R"({"type":"array","items":)" + deep + "}";
+  for (int i = 0; i < 15; ++i) deep = absl::StrCat(R"({"type":"array","items":)", deep, "}");
   EXPECT_EQ(CodeOf(deep), absl::StatusCode::kOk);
-  for (int i = 0; i < 20; ++i) deep = R"({"type":"array","items":)" + deep + "}";
+  for (int i = 0; i < 20; ++i) deep = absl::StrCat(R"({"type":"array","items":)", deep, "}");
   EXPECT_EQ(CodeOf(deep), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(CodeOf(std::string(30'000, '[')), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(CodeOf(R"({"const":")" + std::string(40'000, 'a') + "\"}"),
@@ -232,16 +233,20 @@ TEST(SimSchemaTest, RefusesBadTags) {
   const std::string null = R"("schema":{"type":"null"})";
   for (const std::string& bad :
        {std::string("{}"), std::string(R"({"structures":[],"triggers":["<"]})"),
-        R"({"structures":[{"begin":"<a>",)" + null + R"(,"end":"x"}],"triggers":[]})",
-        R"({"structures":[{"begin":"<a>",)" + null + R"(,"end":"x"}],"triggers":["b"]})",
-        R"({"structures":[{"begin":"<a>",)" + null + R"(,"end":"x"}],"triggers":[5]})",
-        R"({"structures":[{"begin":"<a>",)" + null + R"(,"end":""}],"triggers":["<"]})",
-        R"({"structures":[{"begin":"",)" + null + R"(,"end":"x"}],"triggers":["<"]})",
-        R"({"structures":[{"begin":"<\u0000",)" + null + R"(,"end":"x"}],"triggers":["<"]})",
+        absl::StrCat(R"({"structures":[{"begin":"<a>",)", null, R"(,"end":"x"}],"triggers":[]})"),
+        absl::StrCat(R"({"structures":[{"begin":"<a>",)", null,
+                     R"(,"end":"x"}],"triggers":["b"]})"),
+        absl::StrCat(R"({"structures":[{"begin":"<a>",)", null, R"(,"end":"x"}],"triggers":[5]})"),
+        absl::StrCat(R"({"structures":[{"begin":"<a>",)", null, R"(,"end":""}],"triggers":["<"]})"),
+        absl::StrCat(R"({"structures":[{"begin":"",)", null, R"(,"end":"x"}],"triggers":["<"]})"),
+        absl::StrCat(R"({"structures":[{"begin":"<\u0000",)", null,
+                     R"(,"end":"x"}],"triggers":["<"]})"),
         std::string(R"({"structures":[{"begin":"<a>","end":"x"}],"triggers":["<"]})"),
-        R"({"structures":[{"begin":"<a>",)" + null + R"(,"end":"x"},{"begin":"<ab",)" + null +
-            R"(,"end":"x"},{"begin":"b",)" + null + R"(,"end":"x"}],"triggers":["<"]})",
-        R"({"structures":[{"begin":"<a",)" + null + R"(,"end":"x"},{"begin":"<ab",)" + null +
+        absl::StrCat(R"({"structures":[{"begin":"<a>",)", null, R"(,"end":"x"},{"begin":"<ab",)",
+                     null) +
+            absl::StrCat(R"(,"end":"x"},{"begin":"b",)", null, R"(,"end":"x"}],"triggers":["<"]})"),
+        absl::StrCat(R"({"structures":[{"begin":"<a",)", null, R"(,"end":"x"},{"begin":"<ab",)",
+                     null) +
             R"(,"end":"x"}],"triggers":["<"]})"}) {
     EXPECT_EQ(code(bad), absl::StatusCode::kInvalidArgument) << bad;
   }
