@@ -251,6 +251,7 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const DescriptorChannelOpened& opened) { self->state.OnChannel(opened); },
       [self](const DescriptorOverdue&) { self->state.OnDescriptorOverdue(); },
       [self](const DeadlineReached&) { self->state.OnDeadline(); },
+      [self](const AnswerFollows& follows) { self->state.OnAnswerFollows(follows); },
       [self](const RequestFinished& finished) { self->state.OnRequestFinished(finished); },
       [self](const FrameWritten&) { self->state.OnFrameWritten(); },
       [self](const DrainLink& drain) { self->state.OnDrainLink(drain); },

@@ -95,6 +95,7 @@ class DispatcherState {
   void OnChannel(const DescriptorChannelOpened& opened);
   void OnDescriptorOverdue();
   void OnDeadline();
+  void OnAnswerFollows(const AnswerFollows& follows);
   void OnRequestFinished(const RequestFinished& finished);
   void OnTelemetry();
   void OnFrameWritten();
@@ -119,6 +120,7 @@ class DispatcherState {
     std::shared_ptr<CancelToken> token;  // null: a call of the engine, which cannot be cancelled
     Transcriber transcriber;             // of a transcription
     linkw::OpHandle op{};                // of an op
+    bool answered = false;               // it counts against no limit any more
   };
   // The frame being handled.
   struct Current {
@@ -173,7 +175,8 @@ class DispatcherState {
   void CancelAllOpen(CancelReason reason);
   void CancelTranscriptions(CancelReason reason);
   void CancelHeld(uint64_t seq);
-  size_t OpenOf(RequestKind kind) const;
+  size_t Unanswered() const;
+  size_t UnansweredOf(RequestKind kind) const;
 
   // dispatcher_generation.cc: ticks, state ops, and what is one call of the engine.
   Outcome On(const Current& current, linkw::TickSubmit tick);
@@ -222,6 +225,7 @@ class DispatcherState {
   bool handling_held_ = false;
   std::set<uint64_t> cancelled_held_;  // transcriptions cancelled while they were held back
   std::map<uint64_t, OpenRequest> open_;
+  size_t answered_ = 0;  // of open_
   uint64_t last_op_ = 0;
   Deadlines deadlines_;
 

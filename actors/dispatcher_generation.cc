@@ -46,9 +46,9 @@ bool DispatcherState::MayGenerate(const Current& current, bool needs_rings) {
                                " before all three rings are attached"));
     return false;
   }
-  if (open_.size() >= context_.limits.max_open_requests) {
+  if (Unanswered() >= context_.limits.max_open_requests) {
     RefuseRequest(current, linkw::Status::kBusy,
-                  absl::StrCat(open_.size(), " requests are open, the most that a link may have"));
+                  absl::StrCat(Unanswered(), " requests are open, the most that a link may have"));
     return false;
   }
   return true;

@@ -50,6 +50,13 @@ struct DescriptorOverdue {};
 // The earliest deadline of an open request may have passed. To itself.
 struct DeadlineReached {};
 
+// A request's final answer is about to be handed to LinkWriter, so the request no longer counts
+// against any limit: a peer that has the answer must find the place free. From the actor that hands
+// it over, before it does.
+struct AnswerFollows {
+  uint64_t seq = 0;
+};
+
 // A request got its final answer. From the actor that handed it to LinkWriter.
 struct RequestFinished {
   uint64_t seq = 0;
@@ -85,10 +92,10 @@ using Dispatcher =
     compat::Handle<caf::result<void>(FrameReceived), caf::result<void>(ReadingEnded),
                    caf::result<void>(WritingFailed), caf::result<void>(DescriptorReceived),
                    caf::result<void>(DescriptorChannelOpened), caf::result<void>(DescriptorOverdue),
-                   caf::result<void>(DeadlineReached), caf::result<void>(RequestFinished),
-                   caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
-                   caf::result<void>(DrainOverdue), caf::result<void>(SendTelemetry),
-                   caf::result<void>(EndLink)>;
+                   caf::result<void>(DeadlineReached), caf::result<void>(AnswerFollows),
+                   caf::result<void>(RequestFinished), caf::result<void>(FrameWritten),
+                   caf::result<void>(DrainLink), caf::result<void>(DrainOverdue),
+                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink)>;
 
 }  // namespace superfluid
 

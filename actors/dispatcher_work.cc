@@ -23,9 +23,9 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   } else if (role_ != linkw::Role::kDriver) {
     RefuseRequest(current, linkw::Status::kPermissionDenied,
                   "an observer may make no state call but CAPABILITIES");
-  } else if (open_.size() >= context_.limits.max_open_requests) {
+  } else if (Unanswered() >= context_.limits.max_open_requests) {
     RefuseRequest(current, linkw::Status::kBusy,
-                  absl::StrCat(open_.size(), " requests are open, the most that a link may have"));
+                  absl::StrCat(Unanswered(), " requests are open, the most that a link may have"));
   } else if (std::holds_alternative<linkw::Transcribe>(request.call)) {
     StartTranscription(current, std::move(request));
   } else {
@@ -43,7 +43,7 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
         current, linkw::Status::kUnsupported,
         absl::StrCat("the engine '", context_.engine_info.name, "' does not transcribe"));
   }
-  if (OpenOf(RequestKind::kTranscription) >= context_.limits.max_transcriptions) {
+  if (UnansweredOf(RequestKind::kTranscription) >= context_.limits.max_transcriptions) {
     return RefuseRequest(current, linkw::Status::kBusy,
                          absl::StrCat(context_.limits.max_transcriptions,
                                       " transcriptions are open, the most that a link may have"));
@@ -73,11 +73,18 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
                                          .transcriber = transcriber});
 }
 
+void DispatcherState::OnAnswerFollows(const AnswerFollows& follows) {
+  const auto it = open_.find(follows.seq);
+  if (it == open_.end() || std::exchange(it->second.answered, true)) return;
+  ++answered_;
+}
+
 void DispatcherState::OnRequestFinished(const RequestFinished& finished) {
   unsent_replies_ += finished.replies;
   const auto it = open_.find(finished.seq);
   if (it == open_.end()) return;
   if (drain_ && it->second.token != nullptr && it->second.token->cancelled()) ++drain_->cancelled;
+  if (it->second.answered) --answered_;
   open_.erase(it);
   deadlines_.Remove(finished.seq);
   FinishDrainIfIdle();
@@ -124,9 +131,12 @@ void DispatcherState::CancelHeld(uint64_t seq) {
   }
 }
 
-size_t DispatcherState::OpenOf(RequestKind kind) const {
-  return static_cast<size_t>(std::count_if(
-      open_.begin(), open_.end(), [kind](const auto& entry) { return entry.second.kind == kind; }));
+size_t DispatcherState::Unanswered() const { return open_.size() - answered_; }
+
+size_t DispatcherState::UnansweredOf(RequestKind kind) const {
+  return static_cast<size_t>(std::count_if(open_.begin(), open_.end(), [kind](const auto& entry) {
+    return entry.second.kind == kind && !entry.second.answered;
+  }));
 }
 
 // Audio for a request that has ended, or was never there, is ignored: the peer may not know yet.

@@ -112,6 +112,7 @@ void EngineActorState::AnswerTick(const QueueTick& tick, linkw::TickResult resul
   }
   if (tick.token->cancelled()) progress_->AddCancel();
   PublishLoad();
+  compat::Send(self_, tick.dispatcher, AnswerFollows{tick.key.seq});
   compat::Send(
       self_, tick.writer,
       SendMessage{.correlation = tick.key.seq,

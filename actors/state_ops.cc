@@ -75,6 +75,7 @@ void StateOpsState::OnSubmit(const SubmitOp& submit) {
   OpenOp op{.handle = submit.handle, .is_export = IsExport(submit.op)};
   linkw::StateEnvelope envelope;
   if (const absl::Status admitted = Admit(submit, op, envelope); !admitted.ok()) {
+    compat::Send(self_, context_.dispatcher, AnswerFollows{submit.seq});
     Send(submit.seq,
          linkw::StateOpAccepted{.status = EngineStatus(admitted), .message = MessageOf(admitted)});
     compat::Send(self_, context_.engine, DropOp{key});
@@ -211,6 +212,7 @@ void StateOpsState::Finish(uint64_t seq, const absl::Status& status, uint64_t by
   node.mapped().segment.reset();  // a release that waited for this op takes effect before its Done
   context_.progress->AddOpenOps(-1);
   context_.progress->AddOpDone(bytes_moved);
+  compat::Send(self_, context_.dispatcher, AnswerFollows{seq});
   Send(seq, done);
   // After the Done is in the writer's hands: a tick's result may name it from now on.
   compat::Send(self_, context_.engine, OpReported{context_.link, done});

@@ -216,6 +216,7 @@ void TranscriberState::Finish(const absl::Status& status, const TranscriptionPro
   linkw::StateSyncResult answer{.status = linkw::FromAbsl(status),
                                 .message = std::string(status.message()),
                                 .reply = std::move(result)};
+  compat::Send(self_, context_.dispatcher, AnswerFollows{context_.key.seq});
   compat::Send(
       self_, context_.writer,
       SendMessage{.correlation = context_.key.seq,
