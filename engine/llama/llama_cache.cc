@@ -23,7 +23,7 @@ LlamaCachedPrefix CachedPrefix(absl::Span<const CachedBlockRef> blocks) {
 absl::StatusOr<CacheNode> PublishBlocks(PrefixCache& cache, KvSequences& kv,
                                         const LlamaSequence& sequence, int32_t id,
                                         uint64_t tokens) {
-  const PrefixCache::Prefix prefix{sequence.tokens().first(tokens), nullptr,
+  const PrefixCache::Prefix prefix{sequence.tokens().first(tokens), &sequence.media().marks(),
                                    sequence.adapter().fingerprint};
   if (cache.EndOf(cache.Find(prefix)) == tokens)
     return cache.Insert(prefix, std::vector<CachedBlockRef>(tokens / kCacheBlockTokens));

@@ -44,11 +44,32 @@ class AbortHook {
   llama_context* const context_;
 };
 
+// While it exists, if `on`, what is computed sees what lies behind it.
+class NonCausal {
+ public:
+  NonCausal(llama_context* context, bool on) : context_(on ? context : nullptr) {
+    if (context_ != nullptr) llama_set_causal_attn(context_, false);
+  }
+  NonCausal(const NonCausal&) = delete;
+  NonCausal& operator=(const NonCausal&) = delete;
+  ~NonCausal() {
+    if (context_ != nullptr) llama_set_causal_attn(context_, true);
+  }
+
+ private:
+  llama_context* const context_;
+};
+
 }  // namespace
+
+absl::Status NoMediaToCompute() {
+  return absl::FailedPreconditionError(
+      "an image that the sequence ends with is not here: encode it, and try again");
+}
 
 // The tokens of a pass, in the library's form.
 struct LlamaDecoder::Batch {
-  explicit Batch(size_t tokens) {
+  Batch(size_t tokens, size_t row_width) : width(row_width) {
     token.reserve(tokens);
     position.reserve(tokens);
     ids_of_token.reserve(tokens);
@@ -57,8 +78,10 @@ struct LlamaDecoder::Batch {
     output.reserve(tokens);
   }
 
-  void Add(Token what, uint64_t at, int32_t sequence, bool is_output) {
+  // `row`: instead of the token, if it is not null.
+  void Add(Token what, const float* row, uint64_t at, int32_t sequence, bool is_output) {
     token.push_back(static_cast<llama_token>(what));
+    if (row != nullptr) rows.insert(rows.end(), row, row + width);
     position.push_back(static_cast<llama_pos>(at));
     id.push_back(sequence);
     ids_of_token.push_back(1);
@@ -70,15 +93,18 @@ struct LlamaDecoder::Batch {
     id_of.clear();
     for (llama_seq_id& one : id) id_of.push_back(&one);
     return {static_cast<int32_t>(token.size()),
-            token.data(),
-            nullptr,
+            rows.empty() ? token.data() : nullptr,
+            rows.empty() ? nullptr : rows.data(),
             position.data(),
             ids_of_token.data(),
             id_of.data(),
             output.data()};
   }
 
+  const size_t width;
+  bool non_causal = false;
   std::vector<llama_token> token;
+  std::vector<float> rows;  // one of each token, or none at all
   std::vector<llama_pos> position;
   std::vector<int32_t> ids_of_token;  // how many sequences a token belongs to: one
   std::vector<llama_seq_id> id;
@@ -109,18 +135,30 @@ absl::Status LlamaDecoder::Run(absl::Span<LlamaShare> shares, const CancelToken&
   return exact_ ? RunOneByOne(shares, token) : RunTogether(shares, token);
 }
 
+LlamaDecoder::Batch LlamaDecoder::NewBatch(size_t tokens) const {
+  return Batch(tokens, model_.row_width());
+}
+
+// `first`: the one that comes next of the share's tokens.
+void LlamaDecoder::AddShare(const LlamaShare& share, size_t first, size_t count,
+                            Batch& batch) const {
+  const uint64_t start = share.sequence->computed();
+  const int32_t id = *share.sequence->Id();
+  batch.non_causal = share.non_causal;
+  for (size_t i = first; i < first + count; ++i) {
+    const float* row = share.rows == nullptr ? nullptr : share.rows + i * batch.width;
+    batch.Add(share.tokens[i], row, start + i - first, id,
+              i + share.outputs >= share.tokens.size());
+  }
+}
+
 absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const CancelToken& token) {
   size_t tokens = 0;
   for (const LlamaShare& share : shares) tokens += share.tokens.size();
-  Batch batch(tokens);
+  Batch batch = NewBatch(tokens);
   for (LlamaShare& share : shares) {
-    const uint64_t start = share.sequence->computed();
-    const int32_t id = *share.sequence->Id();
-    const size_t count = share.tokens.size();
-    share.first_output = batch.token.size() + count - share.outputs;
-    for (size_t i = 0; i < count; ++i) {
-      batch.Add(share.tokens[i], start + i, id, i + share.outputs >= count);
-    }
+    share.first_output = batch.token.size() + share.tokens.size() - share.outputs;
+    AddShare(share, 0, share.tokens.size(), batch);
   }
   const absl::StatusOr<int> result = Decode(batch, token);
   for (LlamaShare& share : shares) {
@@ -140,19 +178,19 @@ absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const Canc
   exact_logits_.clear();
   for (LlamaShare& share : shares) {
     share.first_output = exact_logits_.size() / model_.vocab_size();
-    for (size_t i = 0; i < share.tokens.size(); ++i) {
-      Batch batch(1);
-      const bool output = i + share.outputs >= share.tokens.size();
-      batch.Add(share.tokens[i], share.sequence->computed(), *share.sequence->Id(), output);
+    const size_t step = share.non_causal ? share.tokens.size() : 1;
+    for (size_t i = 0; i < share.tokens.size(); i += step) {
+      Batch batch = NewBatch(step);
+      AddShare(share, i, step, batch);
       const absl::StatusOr<int> result = Decode(batch, token);
       if (!result.ok() || *result != 0) {
         share.sequence->Resync();
         return result.status();
       }
-      share.sequence->AddComputed(1);
-      ++share.done;
-      if (!output) continue;
-      const float* logits = llama_get_logits_ith(model_.context(), 0);
+      share.sequence->AddComputed(step);
+      share.done += step;
+      if (batch.output.back() == 0) continue;
+      const float* logits = llama_get_logits_ith(model_.context(), static_cast<int32_t>(step) - 1);
       if (logits == nullptr) return absl::InternalError("the library has no logits");
       exact_logits_.insert(exact_logits_.end(), logits, logits + model_.vocab_size());
     }
@@ -166,6 +204,7 @@ absl::StatusOr<int> LlamaDecoder::Decode(Batch& batch, const CancelToken& token)
     return absl::InternalError("a pass of no tokens, or of too many");
   }
   const AbortHook hook(model_.context(), token);
+  const NonCausal non_causal(model_.context(), batch.non_causal);
   try {
     const int result = llama_decode(model_.context(), batch.View());
     if (result == 0) llama_synchronize(model_.context());
@@ -190,11 +229,10 @@ absl::Span<float> LlamaDecoder::Logits(const LlamaShare& share, size_t i) {
 absl::StatusOr<bool> LlamaDecoder::ComputeSome(LlamaSequence& sequence, uint64_t end,
                                                const CancelToken& token) {
   if (sequence.computed() >= end) return true;
+  if (!sequence.media().Complete(sequence.computed(), end)) return NoMediaToCompute();
   LlamaShare share;
   share.sequence = &sequence;
-  const auto tokens = sequence.tokens().subspan(
-      sequence.computed(), std::min<uint64_t>(end - sequence.computed(), max_tokens_));
-  share.tokens.assign(tokens.begin(), tokens.end());
+  share.Take(sequence.NextPiece(end, max_tokens_));
   if (absl::Status status = Run(absl::MakeSpan(&share, 1), token); !status.ok()) return status;
   if (share.done < share.tokens.size()) return absl::CancelledError("cancelled while computing");
   return sequence.computed() >= end;
@@ -223,8 +261,10 @@ absl::StatusOr<std::vector<float>> LlamaDecoder::Embed(absl::Span<const Token> t
   const size_t chunk = exact_ ? 1 : max_outputs_;
   for (size_t start = 0; start < tokens.size(); start += chunk) {
     const size_t count = std::min(chunk, tokens.size() - start);
-    Batch batch(count);
-    for (size_t i = 0; i < count; ++i) batch.Add(tokens[start + i], start + i, scratch->id(), true);
+    Batch batch = NewBatch(count);
+    for (size_t i = 0; i < count; ++i) {
+      batch.Add(tokens[start + i], nullptr, start + i, scratch->id(), true);
+    }
     if (absl::Status status = AddEmbeddings(batch, sum); !status.ok()) return status;
   }
   std::vector<float> mean;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,13 +19,24 @@ namespace superfluid {
 // What one lane has computed in a pass.
 struct LlamaShare {
   LlamaSequence* sequence = nullptr;
-  std::vector<Token> tokens;  // that follow what is computed; at least one
-  size_t outputs = 0;         // the logits of the last so many are wanted
+  std::vector<Token> tokens;    // that follow what is computed; at least one
+  const float* rows = nullptr;  // as of LlamaPiece; the shares of a pass have all rows, or none
+  bool non_causal = false;      // such a share has a pass of its own
+  size_t outputs = 0;           // the logits of the last so many are wanted
   // Filled in.
   size_t done = 0;          // of tokens; all of them unless the pass was cancelled
   bool complete = false;    // the pass was not cancelled, so there are outputs
   size_t first_output = 0;  // where its logits begin
+
+  void Take(LlamaPiece piece) {
+    tokens = std::move(piece.tokens);
+    rows = piece.rows;
+    non_causal = piece.non_causal;
+  }
 };
+
+// What is said of a sequence that was restored where an image is to be computed again.
+absl::Status NoMediaToCompute();
 
 // Passes over the model: the only place that lets the library compute. A pass computes the shares
 // of many lanes in one batch. The abort hook of the library is asked at each node of its graph;
@@ -49,7 +61,8 @@ class LlamaDecoder {
   // The logits of the share's i-th output, until the next pass. May be changed.
   absl::Span<float> Logits(const LlamaShare& share, size_t i);
 
-  // Computes the sequence up to `end`, one pass a call. True: it is. Errors as Run; Cancelled.
+  // Computes the sequence up to `end`, one pass a call. True: it is. Errors as Run; Cancelled;
+  // FailedPrecondition: it has media that is not here.
   absl::StatusOr<bool> ComputeSome(LlamaSequence& sequence, uint64_t end, const CancelToken& token);
 
   // The mean of the last layer's states of these tokens, as many numbers as
@@ -64,6 +77,8 @@ class LlamaDecoder {
   absl::Status RunOneByOne(absl::Span<LlamaShare> shares, const CancelToken& token);
   // 0; 2: cancelled.
   absl::StatusOr<int> Decode(Batch& batch, const CancelToken& token);
+  Batch NewBatch(size_t tokens) const;
+  void AddShare(const LlamaShare& share, size_t first, size_t count, Batch& batch) const;
   absl::Status AddEmbeddings(Batch& batch, std::vector<double>& sum);
 
   LlamaModel& model_;

@@ -1,19 +1,27 @@
 #include "engine/llama/llama_engine.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/llama/image_file.h"
 #include "engine/llama/llama_generation.h"
 #include "engine/llama/llama_library.h"
 #include "engine/llama/llama_model.h"
 #include "engine/llama/llama_options.h"
 #include "engine/llama/llama_tick.h"
 #include "engine/llama/llama_world.h"
+#include "engine/llama/media_encoder.h"
 
 namespace superfluid {
 namespace {
+
+constexpr absl::Duration kMicroStep = absl::Milliseconds(100);
+// An image is one step, and may take longer than the blank one did.
+constexpr int kEncodeSlack = 4;
+constexpr absl::Duration kMaxMicroStep = absl::Seconds(30);
 
 uint32_t KvBits(LlamaKvType type) {
   switch (type) {
@@ -32,7 +40,11 @@ class LlamaEngine : public Engine {
       : generation_(std::move(world)) {
     info_.name = "llama";
     info_.version = absl::StrCat("llama.cpp ", LlamaLibrary::Version());
-    info_.micro_step = absl::Milliseconds(100);
+    info_.micro_step = kMicroStep;
+    if (const MediaEncoder* encoder = generation_.encoder(); encoder != nullptr) {
+      info_.micro_step =
+          std::clamp(kEncodeSlack * encoder->encode_time(), kMicroStep, kMaxMicroStep);
+    }
     info_.max_lanes = static_cast<int>(kLlamaMaxLanes);
     info_.kv_bits = KvBits(options.kv_type);
     info_.vocab_size = generation_.model().vocab_size();
@@ -50,6 +62,7 @@ class LlamaEngine : public Engine {
 
  private:
   nlohmann::json DescribeSpaces() const;
+  nlohmann::json DescribeMedia() const;
 
   LlamaGeneration generation_;
   EngineInfo info_;
@@ -65,6 +78,15 @@ nlohmann::json LlamaEngine::DescribeSpaces() const {
                       {"encodings", space.encodings}});
   }
   return spaces;
+}
+
+// What a daemon needs to know before it asks for a file.
+nlohmann::json LlamaEngine::DescribeMedia() const {
+  if (generation_.encoder() == nullptr) return nullptr;
+  return {{"kinds", {"image"}},
+          {"formats", {"jpeg", "png", "gif", "bmp", "ppm", "pgm"}},
+          {"max_file_bytes", kMaxImageBytes},
+          {"max_pixels", kMaxImagePixels}};
 }
 
 std::string LlamaEngine::CapabilitiesJson() const {
@@ -83,6 +105,7 @@ std::string LlamaEngine::CapabilitiesJson() const {
       {"pass_tokens", model.batch_tokens()},
       {"kv_bits", info_.kv_bits},
       {"state_spaces", DescribeSpaces()},
+      {"media", DescribeMedia()},
       {"end_of_text_tokens", model.EndTokens()},
   };
   // A model's name may hold anything.
@@ -96,7 +119,18 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeLlamaEngine(const EngineConfig& conf
   if (!options.ok()) return options.status();
   absl::StatusOr<std::unique_ptr<LlamaModel>> model = LlamaModel::Load(config, *options);
   if (!model.ok()) return model.status();
-  auto world = std::make_unique<LlamaWorld>(*options, *std::move(model));
+  std::unique_ptr<MediaEncoder> encoder;
+  if (!options->mmproj.empty()) {
+    absl::StatusOr<std::unique_ptr<MediaEncoder>> loaded =
+        MediaEncoder::Load(config, *options, **model);
+    if (!loaded.ok()) return loaded.status();
+    encoder = *std::move(loaded);
+    if (config.log != nullptr) {
+      config.log(EngineLogLevel::kInfo, absl::StrCat("images: a blank one was encoded in ",
+                                                     absl::FormatDuration(encoder->encode_time())));
+    }
+  }
+  auto world = std::make_unique<LlamaWorld>(*options, *std::move(model), std::move(encoder));
   if (absl::Status status = world->WarmUp(); !status.ok()) return status;
   if (!world->layout.known() && config.log != nullptr) {
     config.log(EngineLogLevel::kWarning,

@@ -12,7 +12,8 @@ namespace superfluid {
 // of a decoder with attention alone. Options: llama_options.h. On the CPU, or on the GPU that
 // `config.device` names among those that the library's backends find; none is no error.
 //
-// Errors: those of ParseLlamaOptions and LlamaModel::Load; Internal (the model computes nothing).
+// Errors: those of ParseLlamaOptions, LlamaModel::Load and MediaEncoder::Load; Internal (the model
+// computes nothing).
 absl::StatusOr<std::unique_ptr<Engine>> MakeLlamaEngine(const EngineConfig& config);
 
 }  // namespace superfluid

@@ -66,7 +66,8 @@ absl::StatusOr<uint64_t> LlamaGeneration::SnapshotBoundary(SequenceHandle sequen
                                                            uint64_t cap) {
   const absl::StatusOr<LlamaSequence*> found = FindLlamaState(*world_, sequence, space);
   if (!found.ok()) return found.status();
-  const uint64_t boundary = std::min(cap, (*found)->length());
+  uint64_t boundary = std::min(cap, (*found)->length());
+  while ((*found)->media().Splits(boundary)) --boundary;
   if (!(*found)->IsMissing({0, boundary})) return boundary;
   return absl::FailedPreconditionError("part of the range is not on the device");
 }
@@ -246,6 +247,22 @@ absl::Status LlamaGeneration::UnloadAdapter() {
 
 absl::StatusOr<AdapterId> LlamaGeneration::CurrentAdapter() { return world_->adapter.current().id; }
 
+absl::StatusOr<MediaInfo> LlamaGeneration::ProbeMedia(const std::string& path) {
+  return world_->media.Probe(path);
+}
+
+absl::StatusOr<EncodedMedia> LlamaGeneration::EncodeMedia(const std::string& path) {
+  return world_->media.Encode(path);
+}
+
+absl::Status LlamaGeneration::ReleaseMedia(MediaHandle media) {
+  return world_->media.Release(media);
+}
+
+absl::Status LlamaGeneration::BindMedia(LaneTag tag, MediaHandle media, uint64_t token_offset) {
+  return world_->media.Bind(tag, media, token_offset);
+}
+
 absl::StatusOr<StrategyTerms> LlamaGeneration::RegisterStrategy(const StrategySpec& strategy) {
   return world_->strategies.Register(strategy);
 }
@@ -255,6 +272,7 @@ void LlamaGeneration::EndSession() {
   world_->sequences.Clear();
   world_->grammars.clear();
   world_->biases.Clear();
+  world_->media.Clear();
   world_->strategies.Clear();
 }
 
@@ -269,8 +287,10 @@ MemoryCounters LlamaGeneration::Memory() const {
   const uint64_t filled = world_->tentative_tokens - world_->cells.reserved();
   const uint64_t used = world_->cells.used() - filled;
   MemoryCounters counters;
+  counters.host_retained_bytes = world_->media.bytes();
   counters.allocated_bytes =
       world_->model->weight_bytes() + world_->adapter.bytes() + world_->cells.total() * token_bytes;
+  if (encoder() != nullptr) counters.allocated_bytes += encoder()->weight_bytes();
   counters.pool_blocks_total = world_->cells.total() / kCacheBlockTokens;
   counters.pool_blocks_used = (used + kCacheBlockTokens - 1) / kCacheBlockTokens;
   counters.pool_bytes_evictable = world_->cache.EvictableBytes();
@@ -305,6 +325,9 @@ std::vector<std::string> LlamaGeneration::Calls() const {
                                     "unpublish"};
   if (world_->layout.known()) {
     calls.insert(calls.end(), {"state_ops", "export_size", "snapshot_boundary"});
+  }
+  if (encoder() != nullptr) {
+    calls.insert(calls.end(), {"media_probe", "media_encode", "media_release", "media_bind"});
   }
   return calls;
 }

@@ -12,7 +12,7 @@
 namespace superfluid {
 
 // Token generation by llama.cpp. The units beside this one say how each part behaves; what is left
-// out (media, stages) answers Unimplemented.
+// out (stages; media without the option mmproj) answers Unimplemented.
 //
 // Determinism classes of AcquireSeed: 0, whatever is cached; 1, what a fresh computation would give
 // bit by bit, which only the option "exact" promises. Others are not found.
@@ -44,7 +44,6 @@ class LlamaGeneration : public Generation {
   absl::StatusOr<std::unique_ptr<StateJob>> StartImport(const StateImport& what,
                                                         absl::Span<const std::byte> bytes) override;
 
-  // Media are not supported, so with `media_deps` nothing matches.
   absl::StatusOr<std::vector<SpaceMatch>> Match(absl::Span<const Token> tokens,
                                                 absl::Span<const uint64_t> media_deps) override;
   absl::StatusOr<Lease> AcquireSeed(absl::Span<const Token> tokens, uint64_t prefix_len,
@@ -74,6 +73,13 @@ class LlamaGeneration : public Generation {
   absl::Status UnloadAdapter() override;
   absl::StatusOr<AdapterId> CurrentAdapter() override;
 
+  // Images, if there is a projector. While one is encoded nothing else happens. A missing begin or
+  // end token is given as the image token. The input must have image tokens where one is bound.
+  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path) override;
+  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path) override;
+  absl::Status ReleaseMedia(MediaHandle media) override;
+  absl::Status BindMedia(LaneTag tag, MediaHandle media, uint64_t token_offset) override;
+
   absl::StatusOr<StrategyTerms> RegisterStrategy(const StrategySpec& strategy) override;
 
   void EndSession() override;
@@ -84,6 +90,7 @@ class LlamaGeneration : public Generation {
   // The names of what is served, for the engine's capabilities.
   std::vector<std::string> Calls() const;
   const LlamaModel& model() const { return *world_->model; }
+  const MediaEncoder* encoder() const { return world_->media.encoder(); }  // null: none
 
   // What must hold between any two calls. For tests.
   bool CheckInvariants() const;

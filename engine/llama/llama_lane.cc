@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/cache/token_provenance.h"
 #include "engine/llama/llama_cache.h"
 #include "engine/sampling/tick_check.h"
 
@@ -74,16 +75,20 @@ absl::Status LlamaLane::MakeSequence() {
 
 absl::Status LlamaLane::AppendInput() {
   if (work_.input.empty()) return absl::OkStatus();
+  const absl::StatusOr<BoundMedia> bound = world_.media.TakeBindings(work_.tag, work_.input);
+  if (!bound.ok()) return bound.status();
   const uint64_t start = sequence_->length();
   if (start == 0) {
-    if (absl::Status status = UseCached(); !status.ok()) return status;
+    if (absl::Status status = UseCached(*bound); !status.ok()) return status;
   }
   sequence_->Append(work_.input.subspan(sequence_->length() - start), /*drawn=*/false);
+  for (const auto& [offset, item] : *bound) sequence_->media().Add(start + offset, item);
   return absl::OkStatus();
 }
 
-absl::Status LlamaLane::UseCached() {
-  const PrefixCache::Prefix prefix{work_.input, nullptr, sequence_->adapter().fingerprint};
+absl::Status LlamaLane::UseCached(const BoundMedia& bound) {
+  const MediaMap media = MarksOf(bound);
+  const PrefixCache::Prefix prefix{work_.input, &media, sequence_->adapter().fingerprint};
   // Before the search: making room for the sequence may evict what is found.
   if (world_.cache.EndOf(world_.cache.Find(prefix)) > 0) {
     if (const auto id = sequence_->Id(); !id.ok()) return id.status();
@@ -107,6 +112,12 @@ absl::Status LlamaLane::BeginDrawing() {
   if (sequence_->length() == 0) {  // logits of nothing were asked for
     End(FinishReason::kNotFinished);
     return absl::OkStatus();
+  }
+  // A sequence that was restored has no images, but they may be here.
+  const uint64_t next = std::min(sequence_->computed(), sequence_->length() - 1);
+  if (!sequence_->media().Complete(next, sequence_->length())) {
+    sequence_->media().Attach([this](uint64_t media) { return world_.media.Find(media); });
+    if (!sequence_->media().Complete(next, sequence_->length())) return NoMediaToCompute();
   }
   // Now, so that a lane that finds no room is the one that fails.
   if (const auto id = sequence_->Id(); !id.ok()) return id.status();
@@ -148,22 +159,36 @@ void LlamaLane::RefillDrafts() {
   drafts_.assign(drafts.begin(), drafts.end());
 }
 
-LlamaShare LlamaLane::Share(size_t max_tokens, size_t max_outputs) {
-  LlamaShare share;
-  share.sequence = sequence_;
+// The logits of the last token are wanted, so it is computed (again).
+void LlamaLane::MakeRoomForLast() {
   const uint64_t target = Target();
-  // The logits of the last token are wanted, so it is computed (again).
   if (target == sequence_->length() && sequence_->computed() >= target) {
     sequence_->Uncompute(target - 1);
   }
-  const uint64_t start = sequence_->computed();
-  const auto tokens =
-      sequence_->tokens().subspan(start, std::min<uint64_t>(target - start, max_tokens));
-  share.tokens.assign(tokens.begin(), tokens.end());
-  valid_ = start + tokens.size();
-  if (valid_ < sequence_->length()) return share;
+}
+
+bool LlamaLane::NextIsMedia() {
+  MakeRoomForLast();
+  const SequenceMedia::Run run = sequence_->media().At(sequence_->computed());
+  return run.part != nullptr && run.part->text.empty();
+}
+
+LlamaShare LlamaLane::Share(size_t max_tokens, size_t max_outputs) {
+  MakeRoomForLast();
+  LlamaShare share;
+  share.sequence = sequence_;
+  const uint64_t target = Target();
+  share.Take(sequence_->NextPiece(target, max_tokens));
+  if (share.tokens.size() > max_tokens) return {};
+  valid_ = sequence_->computed() + share.tokens.size();
+  if (valid_ < sequence_->length() || target < sequence_->length()) return share;
   share.outputs = 1;
-  if (!draws() || full_at_start_) return share;
+  if (!draws() || full_at_start_ || share.rows != nullptr) return share;
+  AddDrafts(share, max_tokens, max_outputs);
+  return share;
+}
+
+void LlamaLane::AddDrafts(LlamaShare& share, size_t max_tokens, size_t max_outputs) {
   RefillDrafts();
   // A draft that could not be followed by a draw would be computed in vain.
   const uint64_t draws_left = work_.max_tokens - result_.tokens.size();
@@ -174,7 +199,6 @@ LlamaShare LlamaLane::Share(size_t max_tokens, size_t max_outputs) {
   share.tokens.insert(share.tokens.end(), drafts_.begin(),
                       drafts_.begin() + static_cast<ptrdiff_t>(count));
   share.outputs += count;
-  return share;
 }
 
 // False: there is nothing to draw from.

@@ -33,7 +33,10 @@ class LlamaLane {
   // Whether passes are still needed.
   bool active() const { return state_ == State::kComputing; }
   bool draws() const { return work_.max_tokens > 0; }
-  // What the lane wants of the next pass, up to so many tokens and outputs (at least one of each).
+  // Whether what it computes next stands for media: then a pass of such tokens is needed.
+  bool NextIsMedia();
+  // What the lane wants of the next pass, none if it does not fit, up to so many tokens and outputs
+  // (at least one of each).
   LlamaShare Share(size_t max_tokens, size_t max_outputs);
   // After the pass: draws what it gives. `stopped` is asked between two draws.
   template <typename Stopped>
@@ -63,10 +66,12 @@ class LlamaLane {
   absl::Status MakeSequence();
   absl::Status CheckLength(uint64_t length) const;
   absl::Status AppendInput();
-  absl::Status UseCached();
+  absl::Status UseCached(const BoundMedia& bound);
   absl::Status BeginDrawing();
   absl::Status ReadSoFar();
+  void MakeRoomForLast();
   void RefillDrafts();
+  void AddDrafts(LlamaShare& share, size_t max_tokens, size_t max_outputs);
   bool Begin(const LlamaShare& share);
   bool DrawFrom(const LlamaShare& share, size_t i);
   absl::Status Draw(absl::Span<float> logits);

@@ -103,11 +103,11 @@ absl::Status LlamaModel::LoadWeights(const EngineConfig& config, const LlamaOpti
         absl::StrCat("there is no device ", index, "; there are ", accelerators.size()));
   }
   // Null-terminated; none: everything on the CPU.
-  std::array<ggml_backend_dev_t, 2> devices = {nullptr, nullptr};
-  if (!accelerators.empty() && options.gpu_layers != 0) devices[0] = accelerators[index];
+  if (!accelerators.empty() && options.gpu_layers != 0) device_ = accelerators[index];
+  std::array<ggml_backend_dev_t, 2> devices = {device_, nullptr};
   params.devices = devices.data();
   params.split_mode = LLAMA_SPLIT_MODE_NONE;
-  params.main_gpu = devices[0] == nullptr ? -1 : 0;
+  params.main_gpu = device_ == nullptr ? -1 : 0;
   model_ = llama_model_load_from_file(config.model_path.c_str(), params);
   if (model_ == nullptr) {
     return absl::InvalidArgumentError(WithReason("the model cannot be loaded", library_));
@@ -182,6 +182,10 @@ uint32_t LlamaModel::window_tokens() const {
 
 uint32_t LlamaModel::embedding_size() const {
   return static_cast<uint32_t>(std::max(0, llama_model_n_embd_out(model_)));
+}
+
+uint32_t LlamaModel::row_width() const {
+  return static_cast<uint32_t>(std::max(0, llama_model_n_embd_inp(model_)));
 }
 
 bool LlamaModel::EndsText(Token token) const {

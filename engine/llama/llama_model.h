@@ -14,6 +14,7 @@
 #include "engine/llama/llama_library.h"
 #include "engine/llama/llama_options.h"
 
+struct ggml_backend_device;
 struct llama_context;
 struct llama_model;
 struct llama_vocab;
@@ -40,6 +41,8 @@ class LlamaModel {
   llama_context* context() const { return context_; }
   const llama_vocab* vocab() const { return vocab_; }
   LlamaLibrary& library() { return library_; }
+  // That its layers are on; null: the CPU.
+  ggml_backend_device* device() const { return device_; }
 
   const GgufFacts& facts() const { return facts_; }
   std::string description() const;  // "llama 7B Q4_0", for people
@@ -50,6 +53,7 @@ class LlamaModel {
   uint64_t weight_bytes() const;
   uint32_t window_tokens() const;  // of sliding-window attention; 0: none
   uint32_t embedding_size() const;
+  uint32_t row_width() const;  // of what is computed in place of a token's embedding
   bool EndsText(Token token) const;
   std::vector<Token> EndTokens() const;  // all that do
 
@@ -61,6 +65,7 @@ class LlamaModel {
 
   LlamaLibrary library_;
   GgufFacts facts_;
+  ggml_backend_device* device_ = nullptr;
   llama_model* model_ = nullptr;
   llama_context* context_ = nullptr;
   const llama_vocab* vocab_ = nullptr;

@@ -94,6 +94,14 @@ constexpr std::array kOptions = {
            [](Value v, LlamaOptions& o) { return Set(v.In(1, kMaxTicks), o.ttl_ticks); }},
     Option{"max_sequences",
            [](Value v, LlamaOptions& o) { return Set(v.In(1, 100'000), o.max_sequences); }},
+    Option{"mmproj",
+           [](Value v, LlamaOptions& o) {
+             if (v.text.empty()) {
+               return absl::InvalidArgumentError("llama option 'mmproj': no path");
+             }
+             o.mmproj = std::string(v.text);
+             return absl::OkStatus();
+           }},
     Option{"backends",
            [](Value v, LlamaOptions& o) {
              o.backends = std::string(v.text);

@@ -36,6 +36,8 @@ struct LlamaOptions {
   uint64_t ttl_ticks = 4096;  // of a lease, [1, 1e9]
   uint32_t max_sequences =
       4096;  // sequences that may exist; 256 at most can have state, [1, 100000]
+  // The file of a projector, with which the model takes images ("mmproj"); empty: none.
+  std::string mmproj;
   // Where the library's backends (CPU variants, CUDA ...) lie; empty: beside the library.
   std::string backends;
 };

@@ -20,6 +20,7 @@ std::unique_ptr<LlamaSequence> LlamaSequence::Fork() const {
   }
   child->tokens_ = tokens_;
   child->drawn_ = drawn_;
+  child->media_ = media_;
   return child;
 }
 
@@ -38,6 +39,7 @@ void LlamaSequence::Append(absl::Span<const Token> tokens, bool drawn) {
 void LlamaSequence::RollBack(uint64_t length) {
   tokens_.resize(length);
   drawn_.resize(length);
+  media_.Cut(length);
   Uncompute(length);
   cursor_.reset();
   Touch();
@@ -48,6 +50,9 @@ absl::Status LlamaSequence::Trim(uint64_t new_len) {
     if (range.start < new_len && new_len < range.end) {
       return absl::FailedPreconditionError("the cut lies within a demoted range");
     }
+  }
+  if (media_.Splits(new_len)) {
+    return absl::InvalidArgumentError("the cut lies within an image that is computed at once");
   }
   std::erase_if(missing_, [new_len](const TokenRange& range) { return range.start >= new_len; });
   RollBack(new_len);
@@ -60,6 +65,24 @@ absl::StatusOr<int32_t> LlamaSequence::Id() {
     return absl::ResourceExhaustedError("no room for the state of another sequence");
   }
   return state_->id();
+}
+
+LlamaPiece LlamaSequence::NextPiece(uint64_t end, uint64_t max) const {
+  const uint64_t start = computed();
+  const SequenceMedia::Run run = media_.At(start);
+  LlamaPiece piece;
+  piece.non_causal = run.part != nullptr && run.part->non_causal;
+  const uint64_t most = max > end - start ? end : start + max;
+  const uint64_t stop = piece.non_causal ? run.end : std::min(run.end, most);
+  absl::Span<const Token> tokens = this->tokens().subspan(start, stop - start);
+  if (run.part != nullptr) {
+    piece.rows = run.part->Row(run.index);
+    if (piece.rows == nullptr) {
+      tokens = absl::MakeConstSpan(run.part->text).subspan(run.index, stop - start);
+    }
+  }
+  piece.tokens.assign(tokens.begin(), tokens.end());
+  return piece;
 }
 
 void LlamaSequence::Uncompute(uint64_t end) {
@@ -118,12 +141,13 @@ bool LlamaSequence::CheckInvariants() const {
   return IsMissing() || kv_.End(state_->id()) == computed();
 }
 
-void LlamaSequence::Replace(std::vector<Token> tokens, std::vector<bool> drawn,
+void LlamaSequence::Replace(std::vector<Token> tokens, std::vector<bool> drawn, MediaMap media,
                             std::unique_ptr<KvSequence> state, KvRun cells) {
   missing_.clear();
   cursor_.reset();
   tokens_ = std::move(tokens);
   drawn_ = std::move(drawn);
+  media_.Replace(std::move(media));
   state_ = std::move(state);
   cells_ = std::move(cells);
   Touch();

@@ -8,9 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "engine/cache/token_provenance.h"
 #include "engine/handles.h"
 #include "engine/llama/llama_grammar.h"
 #include "engine/llama/llama_kv.h"
+#include "engine/llama/sequence_media.h"
 
 namespace superfluid {
 
@@ -27,6 +29,14 @@ struct GrammarCursor {
   uint64_t start = 0;  // where what was drawn since the last input begins
   uint64_t end = 0;    // where it had read up to
   std::unique_ptr<GrammarMatcher> matcher;
+};
+
+// What can be computed next of a sequence in one go: tokens of one kind.
+struct LlamaPiece {
+  std::vector<Token> tokens;
+  // Not null: they stand for media, and a row of numbers for each of them is computed instead.
+  const float* rows = nullptr;
+  bool non_causal = false;  // they see each other, so they are computed in one micro-batch
 };
 
 // A token sequence and its KV state:
@@ -61,15 +71,22 @@ class LlamaSequence {
   uint64_t version() const { return version_; }
 
   void Append(absl::Span<const Token> tokens, bool drawn);
+  // Which of its tokens stand for media. Items are added to tokens that are there.
+  const SequenceMedia& media() const { return media_; }
+  SequenceMedia& media() { return media_; }
   // Cuts tokens and state back to `length`; nothing of it is missing.
   void RollBack(uint64_t length);
-  // Cuts tokens and state. FailedPrecondition: the cut lies within a demoted range.
+  // Cuts tokens and state. FailedPrecondition: the cut lies within a demoted range;
+  // InvalidArgument: within tokens that are computed at once.
   absl::Status Trim(uint64_t new_len);
 
   // ---- State in the library
 
   // The library's id, taken with the first use. ResourceExhausted: none is left.
   absl::StatusOr<int32_t> Id();
+  // What to compute next of what lies before `end`, which is beyond computed(); up to `max` tokens,
+  // or all of them, also beyond `end`, if they are computed at once.
+  LlamaPiece NextPiece(uint64_t end, uint64_t max) const;
   // The library has computed `count` more tokens, which may go beyond length() (drafts).
   void AddComputed(uint64_t count) { cells_.AddNew(count); }
   // Forgets what is computed from `end` on.
@@ -92,7 +109,7 @@ class LlamaSequence {
   // Fills in a demoted range from the library sequence `from`, whose cells these are.
   void Promote(TokenRange range, int32_t from, const KvRun& cells);
   // All of it is what `state` has.
-  void Replace(std::vector<Token> tokens, std::vector<bool> drawn,
+  void Replace(std::vector<Token> tokens, std::vector<bool> drawn, MediaMap media,
                std::unique_ptr<KvSequence> state, KvRun cells);
 
   std::optional<GrammarCursor>& cursor() { return cursor_; }
@@ -107,6 +124,7 @@ class LlamaSequence {
   LlamaAdapterRef adapter_;
   std::vector<Token> tokens_;
   std::vector<bool> drawn_;
+  SequenceMedia media_;
   std::unique_ptr<KvSequence> state_;  // null: nothing is computed
   KvRun cells_;                        // of the computed tokens; of a missing one kNoCell
   std::vector<TokenRange> missing_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "engine/cache/token_provenance.h"
+#include "engine/llama/state_checks.h"
 #include "engine/llama/state_image.h"
 #include "engine/sampling/mix.h"
 
@@ -30,6 +30,11 @@ uint32_t PartTokens(const LlamaWorld& world) {
   return window == 0 ? part : std::max(1U, std::min(part, window));
 }
 
+StateImage ImageOf(const LlamaWorld& world, const LlamaSequence& sequence, TokenRange range) {
+  const size_t runs = MediaRuns(sequence.media().marks(), range).size();
+  return {world.layout, range, PartTokens(world), runs};
+}
+
 absl::Status CheckSpace(const LlamaWorld& world, SpaceId space) {
   if (!world.layout.known()) return absl::UnimplementedError("no state can be exported");
   if (space == kLlamaKvSpace) return absl::OkStatus();
@@ -39,19 +44,6 @@ absl::Status CheckSpace(const LlamaWorld& world, SpaceId space) {
 absl::Status CheckEncoding(uint32_t encoding) {
   if (encoding == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the space has no encoding ", encoding));
-}
-
-absl::Status CheckRange(const LlamaSequence& sequence, TokenRange range) {
-  if (range.start <= range.end && range.end <= sequence.length()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("the range ", range.start, " to ", range.end,
-                                                 " is not within the ", sequence.length(),
-                                                 " tokens of the sequence"));
-}
-
-Digest DigestOfTokens(uint64_t adapter, absl::Span<const Token> tokens) {
-  TokenProvenance provenance(adapter);
-  for (const Token token : tokens) provenance.Add(token, 0);
-  return provenance.digest();
 }
 
 uint8_t* LibraryBytes(std::byte* bytes) {
@@ -170,7 +162,8 @@ class LlamaExport : public LlamaStateJob {
     std::vector<bool> drawn;
     drawn.reserve(image().tokens());
     for (uint64_t i = range.start; i < range.end; ++i) drawn.push_back(sequence.drawn(i));
-    const auto head = image().Head(sequence.tokens().subspan(range.start, image().tokens()), drawn);
+    const auto head = image().Head(sequence.tokens().subspan(range.start, image().tokens()), drawn,
+                                   MediaRuns(sequence.media().marks(), range));
     std::memcpy(out_.data(), head.data(), head.size());
     head_written_ = true;
   }
@@ -233,8 +226,8 @@ class LlamaImport : public LlamaStateJob {
 
   absl::Status Commit(LlamaSequence& sequence) override {
     if (what_.replace) {
-      sequence.Replace(std::move(head_.tokens), std::move(head_.drawn), std::move(state_),
-                       std::move(cells_));
+      sequence.Replace(std::move(head_.tokens), std::move(head_.drawn), std::move(head_.media),
+                       std::move(state_), std::move(cells_));
     } else if (state_ != nullptr) {
       sequence.Promote(what_.range, state_->id(), cells_);
     }
@@ -249,53 +242,6 @@ class LlamaImport : public LlamaStateJob {
   KvRun cells_;
   uint64_t reserved_;  // cells that are ours and not used yet
 };
-
-absl::Status CheckRestore(const LlamaWorld& world, const LlamaSequence& sequence,
-                          const StateImport& what) {
-  const uint64_t context = world.model->context_tokens();
-  if (what.range.start != 0 || what.range.end > context) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("what is restored is a range from 0 to at most ", context));
-  }
-  if (AdapterOfProvenance(what.provenance) != sequence.adapter().fingerprint) {
-    return absl::FailedPreconditionError("the state was computed under another adapter");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckPromote(const LlamaSequence& sequence, const StateImport& what) {
-  if (!sequence.IsMissing()) {
-    return absl::FailedPreconditionError("nothing of the sequence's state is demoted");
-  }
-  if (!sequence.HasMissing(what.range)) {
-    return absl::InvalidArgumentError(absl::StrCat("what was demoted is not the range ",
-                                                   what.range.start, " to ", what.range.end));
-  }
-  const Digest expected =
-      DigestOfTokens(sequence.adapter().fingerprint, sequence.tokens().first(what.range.end));
-  if (expected != what.provenance) {
-    return absl::FailedPreconditionError("this is not the state of what was demoted");
-  }
-  return absl::OkStatus();
-}
-
-// Whether the tokens that come with the state are those of its provenance.
-absl::Status CheckHead(const LlamaSequence& sequence, const StateImport& what,
-                       const StateHead& head) {
-  if (what.replace) {
-    if (DigestOfTokens(AdapterOfProvenance(what.provenance), head.tokens) == what.provenance) {
-      return absl::OkStatus();
-    }
-  } else {
-    bool same = sequence.tokens().subspan(what.range.start, head.tokens.size()) ==
-                absl::MakeConstSpan(head.tokens);
-    for (size_t i = 0; same && i < head.drawn.size(); ++i) {
-      same = sequence.drawn(what.range.start + i) == head.drawn[i];
-    }
-    if (same) return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError("the tokens are not those of this provenance");
-}
 
 }  // namespace
 
@@ -323,11 +269,11 @@ absl::StatusOr<ExportSize> SizeOfLlamaExport(const LlamaWorld& world, SequenceHa
   const absl::StatusOr<LlamaSequence*> found = FindLlamaState(world, sequence, space);
   if (!found.ok()) return found.status();
   if (absl::Status status = CheckEncoding(encoding); !status.ok()) return status;
-  if (absl::Status status = CheckRange(**found, range); !status.ok()) return status;
+  if (absl::Status status = CheckStateRange(**found, range); !status.ok()) return status;
   if ((*found)->IsMissing(range)) {
     return absl::FailedPreconditionError("part of the range is not on the device");
   }
-  const StateImage image(world.layout, range, PartTokens(world));
+  const StateImage image = ImageOf(world, **found, range);
   return ExportSize{image.bytes(), (*found)->version()};
 }
 
@@ -335,8 +281,8 @@ absl::StatusOr<Digest> LlamaProvenance(const LlamaWorld& world, SequenceHandle s
                                        SpaceId space, TokenRange range) {
   const absl::StatusOr<LlamaSequence*> found = FindLlamaState(world, sequence, space);
   if (!found.ok()) return found.status();
-  if (absl::Status status = CheckRange(**found, range); !status.ok()) return status;
-  return DigestOfTokens((*found)->adapter().fingerprint, (*found)->tokens().first(range.end));
+  if (absl::Status status = CheckStateRange(**found, range); !status.ok()) return status;
+  return ProvenanceOf(**found, range.end);
 }
 
 absl::StatusOr<std::unique_ptr<StateJob>> StartLlamaExport(LlamaWorld& world,
@@ -349,8 +295,8 @@ absl::StatusOr<std::unique_ptr<StateJob>> StartLlamaExport(LlamaWorld& world,
     return absl::InvalidArgumentError(
         absl::StrCat("room for ", out.size(), " bytes of state instead of ", size->bytes));
   }
-  return std::make_unique<LlamaExport>(
-      world, what, StateImage(world.layout, what.range, PartTokens(world)), out);
+  const LlamaSequence& sequence = **world.sequences.Find(what.sequence);
+  return std::make_unique<LlamaExport>(world, what, ImageOf(world, sequence, what.range), out);
 }
 
 absl::StatusOr<std::unique_ptr<StateJob>> StartLlamaImport(LlamaWorld& world,
@@ -359,12 +305,12 @@ absl::StatusOr<std::unique_ptr<StateJob>> StartLlamaImport(LlamaWorld& world,
   const absl::StatusOr<LlamaSequence*> found = FindLlamaState(world, what.sequence, what.space);
   if (!found.ok()) return found.status();
   if (absl::Status status = CheckEncoding(what.encoding); !status.ok()) return status;
-  absl::Status status =
-      what.replace ? CheckRestore(world, **found, what) : CheckPromote(**found, what);
+  absl::Status status = what.replace ? CheckRestore(**found, what, world.model->context_tokens())
+                                     : CheckPromote(**found, what);
   if (!status.ok()) return status;
   absl::StatusOr<StateHead> head = ParseStateHead(bytes, what.range, world.model->vocab_size());
   if (!head.ok()) return head.status();
-  const StateImage image(world.layout, what.range, head->part);
+  const StateImage image(world.layout, what.range, head->part, head->media_runs);
   if (bytes.size() != image.bytes()) {
     return absl::InvalidArgumentError(
         absl::StrCat(bytes.size(), " bytes of state instead of ", image.bytes()));

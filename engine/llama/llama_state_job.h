@@ -14,9 +14,10 @@ namespace superfluid {
 inline constexpr SpaceId kLlamaKvSpace{0};
 
 // The one state space, "kv", if the library writes state in a form that is known. Its one encoding:
-// a header of 32 bytes (magic u32, version u32, tokens of a part u32, 0 u32, start u64, end u64,
-// little-endian); for each token u32, bit 31 set if it was drawn; then the library's own bytes,
-// part by part.
+// a header of 32 bytes (magic u32, version u32, tokens of a part u32, runs of media u32, start u64,
+// end u64, little-endian); for each token u32, bit 31 set if it was drawn; for each run of tokens
+// that stand for media where it begins, how long it is, and the fingerprint, all u64; then the
+// library's own bytes, part by part.
 StateSpace LlamaStateSpace(const LlamaWorld& world);
 
 // NotFound; InvalidArgument: no such space.

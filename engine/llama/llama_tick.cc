@@ -42,32 +42,49 @@ class Passes {
     }
   }
 
-  // Shares as far as a pass has room. The lanes that found none begin the next pass.
+  // A pass is of tokens or of what stands for media, not of both. If there are lanes of both kinds
+  // they take turns.
+  void ChooseKind(std::vector<LlamaLane>& lanes) {
+    bool media = false;
+    bool tokens = false;
+    for (LlamaLane& lane : lanes) {
+      if (lane.active()) (lane.NextIsMedia() ? media : tokens) = true;
+    }
+    media_ = media && !(tokens && media_);
+  }
+
+  // Shares as far as a pass has room. The lanes that found none begin the next pass of the kind.
   void Collect(std::vector<LlamaLane>& lanes) {
     shares_.clear();
     whose_.clear();
     tokens_left_ = world_.decoder.max_tokens();
     outputs_left_ = world_.decoder.max_outputs();
-    const size_t first = std::exchange(next_, 0);
+    ChooseKind(lanes);
+    size_t& next = media_ ? next_media_ : next_;
+    const size_t first = std::exchange(next, 0);
     for (const bool drawing : {true, false}) {
       for (size_t k = 0; k < lanes.size(); ++k) {
         const size_t i = (first + k) % lanes.size();
         if (!lanes[i].active() || lanes[i].draws() != drawing) continue;
-        if (tokens_left_ == 0 || outputs_left_ == 0) {
-          next_ = i;
+        if (lanes[i].NextIsMedia() != media_) continue;
+        if (!Take(i, lanes[i])) {
+          next = i;
           return;
         }
-        Take(i, lanes[i]);
       }
     }
   }
 
-  void Take(size_t index, LlamaLane& lane) {
+  // False: there is no room.
+  bool Take(size_t index, LlamaLane& lane) {
+    if (tokens_left_ == 0 || outputs_left_ == 0) return false;
     LlamaShare share = lane.Share(tokens_left_, outputs_left_);
-    tokens_left_ -= share.tokens.size();
+    if (share.tokens.empty() || (share.non_causal && !shares_.empty())) return false;
+    tokens_left_ = share.non_causal ? 0 : tokens_left_ - share.tokens.size();
     outputs_left_ -= share.outputs;
     shares_.push_back(std::move(share));
     whose_.push_back(index);
+    return true;
   }
 
   void Deliver(size_t index, LlamaLane& lane, const LlamaShare& share) {
@@ -85,7 +102,9 @@ class Passes {
   std::vector<size_t> whose_;  // lanes, by share
   size_t tokens_left_ = 0;
   size_t outputs_left_ = 0;
+  bool media_ = false;  // what the pass is of
   size_t next_ = 0;
+  size_t next_media_ = 0;
 };
 
 }  // namespace

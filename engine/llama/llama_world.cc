@@ -34,7 +34,8 @@ uint64_t BytesPerToken(const LlamaModel& model, LlamaKvType type) {
 
 }  // namespace
 
-LlamaWorld::LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> loaded)
+LlamaWorld::LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> loaded,
+                       std::unique_ptr<MediaEncoder> encoder)
     : options(given),
       model(std::move(loaded)),
       cells(model->kv_tokens()),
@@ -45,7 +46,8 @@ LlamaWorld::LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> lo
       sequences(kv, handles, options.max_sequences),
       biases(handles, model->vocab_size()),
       adapter(*model, handles, options.lora_scale),
-      strategies(model->facts().architecture, model->vocab_size(), model->context_tokens()) {
+      strategies(model->facts().architecture, model->vocab_size(), model->context_tokens()),
+      media(handles, std::move(encoder), kLlamaMediaBytes) {
   cells.set_reclaim([this] { return cache.EvictOne(); });
   kv.set_reclaim([this] { return cache.EvictOneInUse(); });
 }

@@ -15,6 +15,7 @@
 #include "engine/llama/llama_decoder.h"
 #include "engine/llama/llama_grammar.h"
 #include "engine/llama/llama_kv.h"
+#include "engine/llama/llama_media.h"
 #include "engine/llama/llama_model.h"
 #include "engine/llama/llama_options.h"
 #include "engine/llama/llama_sequences.h"
@@ -31,7 +32,9 @@ inline constexpr size_t kLlamaMaxLeases = 1024;
 // Everything that exists in a llama engine. Ticks and state jobs work on it.
 // Threads: one. Lifetime: outlives every tick and state job.
 struct LlamaWorld {
-  LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> loaded);
+  // `encoder`: null without a projector.
+  LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> loaded,
+             std::unique_ptr<MediaEncoder> encoder);
   LlamaWorld(const LlamaWorld&) = delete;
   LlamaWorld& operator=(const LlamaWorld&) = delete;
 
@@ -61,6 +64,7 @@ struct LlamaWorld {
   LogitBiases biases;
   LlamaAdapter adapter;
   LlamaStrategies strategies;
+  LlamaMedia media;
   // Something that is no number was computed: the library's cells may hold it, which reaches every
   // sequence (see StateLayout), even after they are free.
   bool cells_spoilt = false;

@@ -18,7 +18,7 @@ def superfluid_engine_plugin(
       deps: the targets that define it; they must be linkable into a shared library.
       visibility: of the library, which others use as `data`.
       testonly: as in every rule.
-      **kwargs: passed to cc_binary.
+      **kwargs: passed to superfluid_c_plugin.
     """
     native.genrule(
         name = name + "_plugin_source",
@@ -42,7 +42,14 @@ def superfluid_engine_plugin(
         **kwargs
     )
 
-def superfluid_c_plugin(name, srcs, deps = [], linkopts = [], visibility = None, **kwargs):
+def superfluid_c_plugin(
+        name,
+        srcs,
+        deps = [],
+        linkopts = [],
+        exports = "//engine/sdk:exports.lds",
+        visibility = None,
+        **kwargs):
     """Makes libsuperfluid_<name>.so out of sources that define superfluid_engine_entry themselves.
 
     Args:
@@ -50,10 +57,10 @@ def superfluid_c_plugin(name, srcs, deps = [], linkopts = [], visibility = None,
       srcs: C or C++ sources.
       deps: as in cc_binary; the interface's header is added.
       linkopts: as in cc_binary; those for a plug-in are added.
+      exports: the version script that says which symbols others see.
       visibility: as in every rule.
       **kwargs: passed to cc_binary.
     """
-    exports = "//engine/sdk:exports.lds"
     native.cc_binary(
         name = "libsuperfluid_%s.so" % name,
         srcs = srcs,

@@ -9,10 +9,10 @@ namespace superfluid {
 
 // Sees the CPU backends that the library creates on this thread while the object lives. whisper.h
 // has no call that aborts a computation, but a backend has one, and the library keeps its backends
-// to itself; so the linker sends its call through here (--wrap).
-//
-// With a system installation of the library, which is linked already, nothing is seen: a
-// computation then runs to its end before a cancel is noticed. At most one object on a thread.
+// to itself; so its call is sent through here: by the linker (--wrap) where whisper.cpp is compiled
+// in, and with a system installation by a function of ggml's name that the plug-in exports, which
+// the dynamic linker finds before ggml's own (engine/whisper/exports.lds). At most one object on a
+// thread.
 class BackendCapture {
  public:
   BackendCapture();
@@ -31,8 +31,8 @@ class BackendCapture {
 };
 
 // Has computations of a CPU backend ask `callback(context)` between any two nodes of a graph; they
-// end early when it returns true. Null: they do not ask.
-void SetAbortCallback(GgmlBackend backend, GgmlAbortCallback callback, void* context);
+// end early when it returns true. Null: they do not ask. False: this backend cannot do that.
+bool SetAbortCallback(GgmlBackend backend, GgmlAbortCallback callback, void* context);
 
 }  // namespace superfluid
 

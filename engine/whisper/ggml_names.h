@@ -11,9 +11,11 @@
 #ifdef SUPERFLUID_SYSTEM_GGML
 #define SUPERFLUID_GGML(name) ggml_##name
 #define SUPERFLUID_GGML_CONSTANT(name) GGML_##name
+#define SUPERFLUID_GGML_NAME(name) "ggml_" name
 #else
 #define SUPERFLUID_GGML(name) wsp_ggml_##name
 #define SUPERFLUID_GGML_CONSTANT(name) WSP_GGML_##name
+#define SUPERFLUID_GGML_NAME(name) "wsp_ggml_" name
 #endif
 
 namespace superfluid {

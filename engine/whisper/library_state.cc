@@ -22,8 +22,9 @@ absl::StatusOr<std::unique_ptr<LibraryState>> LibraryState::Create(whisper_conte
     return absl::ResourceExhaustedError("the library cannot make a state for a transcription");
   }
   for (GgmlBackend const backend : capture.backends()) {
-    SetAbortCallback(backend, &LibraryState::MustStop, state.get());
-    state->stops_inside_ = true;
+    if (SetAbortCallback(backend, &LibraryState::MustStop, state.get())) {
+      state->stops_inside_ = true;
+    }
   }
   return state;
 }

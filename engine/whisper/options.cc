@@ -56,7 +56,7 @@ constexpr SwitchOption kSwitches[] = {
 constexpr double kLeastIncrement = 0.05;
 
 std::string KnownNames() {
-  std::string names = "vad_model";
+  std::string names = "vad_model, backends";
   for (const IntegerOption& option : kIntegers) absl::StrAppend(&names, ", ", option.name);
   for (const NumberOption& option : kNumbers) absl::StrAppend(&names, ", ", option.name);
   for (const SwitchOption& option : kSwitches) absl::StrAppend(&names, ", ", option.name);
@@ -106,12 +106,16 @@ absl::Status SetOption(std::string_view name, const std::string& value, WhisperO
   for (const SwitchOption& option : kSwitches) {
     if (name == option.name) return Set(option, value, parsed);
   }
-  if (name != "vad_model") {
-    return absl::InvalidArgumentError(absl::StrCat("the whisper engine has no option \"",
-                                                   std::string(name), "\"; it has ", KnownNames()));
+  if (name == "vad_model") {
+    parsed.vad_model = value;
+    return absl::OkStatus();
   }
-  parsed.vad_model = value;
-  return absl::OkStatus();
+  if (name == "backends") {
+    parsed.backends = value;
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("the whisper engine has no option \"",
+                                                 std::string(name), "\"; it has ", KnownNames()));
 }
 
 }  // namespace

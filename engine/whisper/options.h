@@ -36,6 +36,10 @@ struct WhisperOptions {
   // Encoder context of partial results, at least; 20 ms each. Shorter is faster and less exact.
   int audio_ctx = 256;  // 64..1500
 
+  // Where the backends (CPU variants, CUDA ...) of a system installation lie; empty: beside it. The
+  // library that is compiled in has its one backend inside.
+  std::string backends;
+
   bool gpu = true;  // use one if the library has a backend for it; EngineConfig::device says which
   bool flash_attn = false;
 

@@ -45,7 +45,7 @@ class WhisperEngine : public Engine {
     parts_.states = &states_;
     parts_.voice_activity = &voice_activity_;
     info_.name = "whisper";
-    info_.version = absl::StrCat("whisper.cpp ", whisper_version());
+    info_.version = LibraryVersion();
     info_.max_transcriptions = parts_.options.states;
   }
 
@@ -151,6 +151,7 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeWhisperEngine(const EngineConfig& co
     if (absl::Status status = CheckVadModel(options->vad_model); !status.ok()) return status;
   }
   auto log = std::make_unique<LibraryLog>(config.log);
+  LoadBackends(options->backends);
   absl::StatusOr<std::string> device = ChooseDevice(*options, config.device);
   if (!device.ok()) return device.status();
   absl::StatusOr<WhisperContext> context = LoadContext(config, *options, !device->empty(), *log);

@@ -1,5 +1,6 @@
 #include "engine/whisper/whisper_model.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -8,7 +9,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,9 +28,6 @@ constexpr size_t kProbeSamples = 8000;
 
 std::vector<std::string> Accelerators() {
   std::vector<std::string> names;
-#ifdef SUPERFLUID_SYSTEM_GGML
-  ggml_backend_load_all();  // those that are libraries of their own
-#endif
   for (size_t i = 0; i < SUPERFLUID_GGML(backend_dev_count)(); ++i) {
     auto* const device = SUPERFLUID_GGML(backend_dev_get)(i);
     const auto type = SUPERFLUID_GGML(backend_dev_type)(device);
@@ -39,6 +39,16 @@ std::vector<std::string> Accelerators() {
   }
   return names;
 }
+
+#ifdef SUPERFLUID_SYSTEM_GGML
+// Where ggml lies.
+std::string LibraryFolder() {
+  Dl_info info{};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast)
+  if (dladdr(reinterpret_cast<const void*>(&ggml_backend_load_all), &info) == 0) return "";
+  return std::filesystem::path(info.dli_fname).parent_path().string();
+}
+#endif
 
 struct EncodeTimes {
   Clock::time_point begin;
@@ -68,6 +78,28 @@ absl::Status CheckProcessor() {
   }
 #endif
   return absl::OkStatus();
+}
+
+void LoadBackends([[maybe_unused]] const std::string& folder) {
+  // Where an assertion of the library fails it would start a debugger on this process, and wait for
+  // it. Nobody else reads the environment while an engine is made.
+  for (const char* const name : {"GGML_NO_BACKTRACE", "WSP_GGML_NO_BACKTRACE"}) {
+    setenv(name, "1", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
+  }
+#ifdef SUPERFLUID_SYSTEM_GGML
+  if (ggml_backend_reg_count() > 0) return;  // linked in, or loaded by an earlier engine
+  ggml_backend_load_all_from_path((folder.empty() ? LibraryFolder() : folder).c_str());
+  if (ggml_backend_reg_count() == 0) ggml_backend_load_all();
+#endif
+}
+
+std::string LibraryVersion() {
+  std::string version = absl::StrCat("whisper.cpp ", whisper_version());
+  for (size_t i = 0; i < SUPERFLUID_GGML(backend_reg_count)(); ++i) {
+    auto* const registry = SUPERFLUID_GGML(backend_reg_get)(i);
+    absl::StrAppend(&version, i == 0 ? ", " : "+", SUPERFLUID_GGML(backend_reg_name)(registry));
+  }
+  return version;
 }
 
 int UsableThreads(int wanted) {

@@ -111,8 +111,13 @@ void MeasureCancels(ProbeWorker& device, const ProbeOptions& options, const Toke
 
 bool CheckBackend(const ProbeWorker& device, const std::string& backend) {
   const auto json = nlohmann::json::parse(device.facts().ack.capabilities_json, nullptr, false);
-  const std::string version = json.is_object() ? json.value("version", std::string()) : "";
-  return PrintCheck("the backend is there", version.find(backend) != std::string::npos, version);
+  if (!json.is_object()) return PrintCheck("the backend is there", false, "no capabilities");
+  const std::string version = json.value("version", std::string());
+  // An engine may also say what it computes on.
+  const std::string used = json.value("device", backend == "CPU" ? "cpu" : "");
+  const bool is_used = (used == "cpu") == (backend == "CPU");
+  return PrintCheck("the backend is there", is_used && version.find(backend) != std::string::npos,
+                    absl::StrCat(version, used.empty() ? "" : "; computes on ", used));
 }
 
 bool CompareDraws(ProbeWorker& device, ProbeWorker& cpu, const ProbeOptions& options) {

@@ -13,7 +13,8 @@ namespace superfluid::device {
 // whether it passed.
 bool CompareDraws(ProbeWorker& device, ProbeWorker& cpu, const ProbeOptions& options);
 
-// Prints a check: the worker says that its engine has this backend. Returns whether it passed.
+// Prints a check: the worker says that its engine has this backend and, if it says what it computes
+// on, that it is this. Returns whether it passed.
 bool CheckBackend(const ProbeWorker& device, const std::string& backend);
 
 // Prints figures: tokens a second of a prefill, of one lane and of several; how long it takes until

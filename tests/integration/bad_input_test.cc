@@ -22,6 +22,13 @@ namespace {
 using linkw::Status;
 
 class BadInputTest : public testing::Test {
+ public:
+  ~BadInputTest() override {
+    client_.reset();
+    worker_.reset();
+    std::filesystem::remove_all(root_);
+  }
+
  protected:
   BadInputTest() {
     std::string pattern = "/tmp/sfm-XXXXXX";
@@ -32,11 +39,6 @@ class BadInputTest : public testing::Test {
         std::vector<std::string>{"--engine", "pocketsphinx", "--media-root", media_});
     client_ = worker_->Connect();
   }
-  ~BadInputTest() override {
-    client_.reset();
-    worker_.reset();
-    std::filesystem::remove_all(root_);
-  }
 
   std::string WriteBytes(const std::string& name, const std::string& bytes) {
     std::ofstream(media_ + "/" + name, std::ios::binary) << bytes;
@@ -45,7 +47,7 @@ class BadInputTest : public testing::Test {
   // A tone; a second long unless said otherwise.
   std::string WriteTone(const std::string& name, int format, int rate, int channels,
                         double seconds = 1, double amplitude = 0.2) {
-    const std::string path = media_ + "/" + name;
+    std::string path = media_ + "/" + name;
     SF_INFO info{};
     info.samplerate = rate;
     info.channels = channels;

@@ -23,7 +23,7 @@ using linkw::Status;
 std::vector<std::string> Sim(std::vector<std::string> options = {}) {
   std::vector<std::string> arguments = {"--engine", "sim"};
   for (std::string& option : options) {
-    arguments.push_back("--engine-option");
+    arguments.emplace_back("--engine-option");
     arguments.push_back(std::move(option));
   }
   return arguments;

@@ -55,7 +55,7 @@ std::vector<Recording> LibrivoxRecordings() {
 }
 
 std::string JoinRecordings(const std::vector<Recording>& recordings, const std::string& folder) {
-  const std::string path = folder + "/joined.wav";
+  std::string path = folder + "/joined.wav";
   SF_INFO info{};
   info.samplerate = 16000;
   info.channels = 1;

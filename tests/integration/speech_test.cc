@@ -69,8 +69,10 @@ class SpeechTest : public testing::Test {
     }
   }
 
+  // NOLINTBEGIN(readability-identifier-naming): members, if static ones
   static WorkerProcess* worker_;
   static std::vector<Recording>* recordings_;
+  // NOLINTEND(readability-identifier-naming)
   std::unique_ptr<linkw::LinkClient> client_;
 };
 

@@ -14,8 +14,6 @@
 
 #include "gtest/gtest.h"
 
-extern char** environ;
-
 namespace superfluid {
 namespace {
 
@@ -35,6 +33,7 @@ WorkerProcess::WorkerProcess(std::vector<std::string> arguments)
   if (!elsewhere) arguments.insert(arguments.begin(), {"--listen", socket_});
   arguments.insert(arguments.begin(), kWorker);
   std::vector<char*> argv;
+  argv.reserve(arguments.size());
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;

@@ -13,7 +13,7 @@ std::atomic<size_t> live{0};
 std::atomic<size_t> peak{0};
 
 void* Allocate(size_t size) {
-  void* memory = std::malloc(size);
+  void* memory = std::malloc(size);  // NOLINT(cppcoreguidelines-no-malloc): new is made of it
   if (memory == nullptr) throw std::bad_alloc();
   const size_t now = live.fetch_add(malloc_usable_size(memory)) + malloc_usable_size(memory);
   size_t before = peak.load();
@@ -24,7 +24,7 @@ void* Allocate(size_t size) {
 
 void Free(void* memory) {
   if (memory != nullptr) live.fetch_sub(malloc_usable_size(memory));
-  std::free(memory);
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
 }
 
 }  // namespace

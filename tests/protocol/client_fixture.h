@@ -29,7 +29,7 @@ class ClientTest : public testing::Test {
   using ClientOr = absl::StatusOr<std::unique_ptr<LinkClient>>;
 
   // Starts connecting; the worker's side is then for the test to play.
-  std::future<ClientOr> StartAdopt(LinkClientOptions options = {}) {
+  std::future<ClientOr> StartAdopt(const LinkClientOptions& options = {}) {
     auto [client_frames, worker_frames] = MakeSocketPair();
     auto [client_fds, worker_fds] = MakeSocketPair();
     worker_.emplace(std::move(worker_frames));

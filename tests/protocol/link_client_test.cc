@@ -162,18 +162,19 @@ TEST_F(ClientTest, AMessageThatTheWorkerWouldRefuseIsNotSent) {
 
 TEST_F(ClientTest, ManyThreadsSendWholeFramesInOrder) {
   Connect();
-  constexpr int kThreads = 8;
-  constexpr int kPings = 100;
+  constexpr int pingers = 8;
+  constexpr int pings = 100;
   std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
+  threads.reserve(pingers);
+  for (int i = 0; i < pingers; ++i) {
     threads.emplace_back([this] {
-      for (int n = 0; n < kPings; ++n) {
+      for (int n = 0; n < pings; ++n) {
         const auto pong = client_->Ping();
         EXPECT_TRUE(pong.ok()) << pong.status();
       }
     });
   }
-  for (int n = 0; n < kThreads * kPings; ++n) {
+  for (int n = 0; n < pingers * pings; ++n) {
     uint64_t seq = 0;
     worker_->Expect<Ping>(&seq);  // the decoder checks that seqs are consecutive
     worker_->Send(seq, Pong{});

@@ -48,7 +48,7 @@ class LinkConnectTest : public ClientTest {
     return std::move((*connection)->socket);
   }
 
-  std::future<ClientOr> StartConnect(LinkClientOptions options = {}) {
+  std::future<ClientOr> StartConnect(const LinkClientOptions& options = {}) {
     return std::async(std::launch::async,
                       [this, options] { return LinkClient::Connect(path_, options); });
   }

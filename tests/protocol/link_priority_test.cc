@@ -26,10 +26,11 @@ TEST(WriteTurnTest, UrgentWaitersAreNext) {
     const std::lock_guard lock(mutex);
     order.push_back(who);
   };
-  constexpr int kOrdinary = 8;
+  constexpr int ordinary = 8;
   std::vector<std::thread> threads;
   turn.Take(/*urgent=*/false);
-  for (int i = 0; i < kOrdinary; ++i) {
+  threads.reserve(ordinary);
+  for (int i = 0; i < ordinary; ++i) {
     threads.emplace_back([&] {
       const WriteTurnHolder holder(turn, /*urgent=*/false);
       note("ordinary");
@@ -46,7 +47,7 @@ TEST(WriteTurnTest, UrgentWaitersAreNext) {
   while (!turn.HasUrgentWaiter()) std::this_thread::yield();
   turn.Give();
   for (std::thread& thread : threads) thread.join();
-  ASSERT_EQ(order.size(), kOrdinary + 1u);
+  ASSERT_EQ(order.size(), ordinary + 1u);
   EXPECT_EQ(order.front(), "urgent");
 }
 

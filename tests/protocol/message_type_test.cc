@@ -28,15 +28,15 @@ TEST(MessageTypeTest, BitFifteenSaysDroppable) {
 }
 
 TEST(MessageTypeTest, LimitsDependOnWhatATypeCarries) {
-  constexpr uint32_t kMax = kDefaultMaxFrame;
-  EXPECT_EQ(PayloadLimit(MessageType::kTickSubmit, kMax), 256u << 10);
-  EXPECT_EQ(PayloadLimit(MessageType::kTickResult, kMax), 256u << 10);
-  EXPECT_EQ(PayloadLimit(MessageType::kTickEmit, kMax), 256u << 10);
-  EXPECT_EQ(PayloadLimit(MessageType::kPing, kMax), 64u << 10);
-  EXPECT_EQ(PayloadLimit(MessageType::kHello, kMax), 64u << 10);
-  EXPECT_EQ(PayloadLimit(MessageType::kStateSyncRequest, kMax), kMax);
-  EXPECT_EQ(PayloadLimit(MessageType::kTranscribeAudio, kMax), kMax);
-  EXPECT_EQ(PayloadLimit(static_cast<MessageType>(0x7123), kMax), kMax);
+  constexpr uint32_t max = kDefaultMaxFrame;
+  EXPECT_EQ(PayloadLimit(MessageType::kTickSubmit, max), 256u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kTickResult, max), 256u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kTickEmit, max), 256u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kPing, max), 64u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kHello, max), 64u << 10);
+  EXPECT_EQ(PayloadLimit(MessageType::kStateSyncRequest, max), max);
+  EXPECT_EQ(PayloadLimit(MessageType::kTranscribeAudio, max), max);
+  EXPECT_EQ(PayloadLimit(static_cast<MessageType>(0x7123), max), max);
 }
 
 TEST(MessageTypeTest, NoLimitExceedsMaxFrame) {

@@ -88,7 +88,7 @@ TEST(StateEnvelopeTest, IsRefusedThoughItsChecksumIsRight) {
     const char* says;
     std::function<void(std::string&)> tell;
   };
-  const std::vector<Lie> kLies = {
+  const std::vector<Lie> lies = {
       {"another version", [](std::string& s) { PutAt(s, 8, uint32_t{2}); }},
       {"another length", [](std::string& s) { PutAt(s, 12, uint32_t{152}); }},
       {"reserved", [](std::string& s) { PutAt(s, 144, uint64_t{1}); }},
@@ -99,7 +99,7 @@ TEST(StateEnvelopeTest, IsRefusedThoughItsChecksumIsRight) {
        [](std::string& s) { PutAt(s, 104, std::numeric_limits<uint64_t>::max() - 159); }},
       {"payload is damaged", [](std::string& s) { PutAt(s, 104, uint64_t{22}); }},
       {"payload is damaged", [](std::string& s) { PutAt(s, 112, uint64_t{0}); }}};
-  for (const Lie& lie : kLies) {
+  for (const Lie& lie : lies) {
     std::string sealed = SealState(Sample(), kPayload);
     lie.tell(sealed);
     FixEnvelope(sealed);

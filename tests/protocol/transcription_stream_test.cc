@@ -52,7 +52,8 @@ TEST_F(TranscriptionStreamTest, CanBeCancelledWhileAnotherThreadWaits) {
   EXPECT_TRUE(stream->Cancel().ok());
   EXPECT_EQ(worker_->Expect<TranscribeCancel>().request_seq, seq_);
   TranscribeResult so_far = TranscriptOf("half");
-  so_far.segments = {SegmentWithIndex(0)};
+  const TranscribeSegment first = SegmentWithIndex(0);
+  so_far.segments = {static_cast<const TranscriptSegment&>(first)};
   worker_->Send(seq_, StateSyncResult{Status::kCancelled, "cancelled", so_far});
   const auto answer = result.get();
   ASSERT_TRUE(answer.ok()) << answer.status();

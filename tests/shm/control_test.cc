@@ -101,11 +101,11 @@ TEST_F(ControlTest, HeartbeatIsNotTornByAReadInTheMiddleOfABeat) {
 }
 
 TEST_F(ControlTest, HeartbeatsFromAnotherThreadOnlyGrow) {
-  constexpr uint64_t kBeats = 200000;
+  constexpr uint64_t beats = 200000;
   std::thread beating([this] {
-    for (uint64_t i = 1; i <= kBeats; ++i) worker_.Beat({.tick_id = i, .monotonic_ns = i * 3});
+    for (uint64_t i = 1; i <= beats; ++i) worker_.Beat({.tick_id = i, .monotonic_ns = i * 3});
   });
-  for (uint64_t last = 0; last < kBeats;) {
+  for (uint64_t last = 0; last < beats;) {
     const absl::StatusOr<Heartbeat> heartbeat = daemon_.ReadHeartbeat();
     if (!heartbeat.ok()) continue;
     ASSERT_EQ(heartbeat->monotonic_ns, heartbeat->tick_id * 3);
@@ -163,7 +163,7 @@ TEST_F(ControlTest, StopsTheNamedTranscription) {
   ASSERT_TRUE(daemon_.StopTranscription(1023, 55).ok());
   EXPECT_TRUE(worker_.TranscriptionStopped(1023, 55));
   EXPECT_FALSE(worker_.TranscriptionStopped(1022, 55));
-  EXPECT_EQ(LoadShared<uint64_t>(raw_.data() + 192 + 1023 * 8), 55u);
+  EXPECT_EQ(LoadShared<uint64_t>(raw_.data() + 192 + size_t{1023} * 8), 55u);
   ASSERT_TRUE(daemon_.StopTranscription(1023, 0).ok());
   EXPECT_FALSE(worker_.TranscriptionStopped(1023, 55));
 }

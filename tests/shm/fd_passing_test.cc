@@ -32,10 +32,10 @@ class FdPassingTest : public ::testing::Test {
   void SetUp() override { fds_before_ = CountOpenFds(); }
 
   // What a peer with its own ideas sends: `bytes` with `fd` attached `copies` times.
-  void SendRaw(const std::string& bytes, int fd, size_t copies) {
+  void SendRaw(std::string bytes, int fd, size_t copies) {
     std::vector<int> fds(copies, fd);
     std::vector<unsigned char> control(CMSG_SPACE(sizeof(int) * copies));
-    iovec data = {const_cast<char*>(bytes.data()), bytes.size()};
+    iovec data = {bytes.data(), bytes.size()};
     msghdr message = {};
     message.msg_iov = &data;
     message.msg_iovlen = 1;
@@ -101,7 +101,9 @@ TEST_F(FdPassingTest, TagIsLittleEndianOnTheWire) {
 }
 
 TEST_F(FdPassingTest, KeepsMessagesApartThatWaitTogether) {
-  const OwnedFd a = MakeMemfd(1, 0), b = MakeMemfd(1, 0), c = MakeMemfd(1, 0);
+  const OwnedFd a = MakeMemfd(1, 0);
+  const OwnedFd b = MakeMemfd(1, 0);
+  const OwnedFd c = MakeMemfd(1, 0);
   ASSERT_TRUE(SendTaggedFd(ours_.get(), 1, a.get()).ok());
   ASSERT_TRUE(SendTaggedFd(ours_.get(), kControlTag, b.get()).ok());
   ASSERT_TRUE(SendTaggedFd(ours_.get(), 3, c.get()).ok());

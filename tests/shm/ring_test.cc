@@ -1,7 +1,7 @@
 #include "shm/ring.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -72,9 +72,9 @@ TEST(RingSpecTest, StandardRingsHaveTheSizesOfLinkW) {
 }
 
 TEST(RingSpecTest, RefusesImpossibleGeometry) {
-  constexpr uint32_t kMax = std::numeric_limits<uint32_t>::max();
+  constexpr uint32_t max = std::numeric_limits<uint32_t>::max();
   for (const RingSpec& bad : {RingSpec{1, 24, 0}, RingSpec{1, 0, 1}, RingSpec{1, 16, 1},
-                              RingSpec{1, 20, 1}, RingSpec{1, kMax, 1}}) {
+                              RingSpec{1, 20, 1}, RingSpec{1, max, 1}}) {
     EXPECT_EQ(RingBytes(bad).status().code(), absl::StatusCode::kInvalidArgument)
         << bad.slot_bytes << " " << bad.slots;
   }
@@ -169,15 +169,15 @@ TEST_F(RingTest, NeitherAFreshNorAPunchedNorAHalfWrittenSlotIsAVersion) {
 
 TEST_F(RingTest, ReaderRefusesForeignAndImpossibleSpans) {
   const SpanRef good = Write(0, {1, 2, 3});
-  constexpr uint32_t kMax = std::numeric_limits<uint32_t>::max();
+  constexpr uint32_t max = std::numeric_limits<uint32_t>::max();
   const std::vector<std::pair<SpanRef, absl::StatusCode>> bad = {
       {{8, 0, good.generation, 0, 3}, absl::StatusCode::kInvalidArgument},
       {{7, 4, good.generation, 0, 3}, absl::StatusCode::kOutOfRange},
-      {{7, kMax, good.generation, 0, 3}, absl::StatusCode::kOutOfRange},
+      {{7, max, good.generation, 0, 3}, absl::StatusCode::kOutOfRange},
       {{7, 0, good.generation, 0, 9}, absl::StatusCode::kOutOfRange},
       {{7, 0, good.generation, 8, 1}, absl::StatusCode::kOutOfRange},
-      {{7, 0, good.generation, kMax, 1}, absl::StatusCode::kOutOfRange},
-      {{7, 0, good.generation, kMax, kMax}, absl::StatusCode::kOutOfRange},
+      {{7, 0, good.generation, max, 1}, absl::StatusCode::kOutOfRange},
+      {{7, 0, good.generation, max, max}, absl::StatusCode::kOutOfRange},
       {{7, 0, good.generation, 1, 3}, absl::StatusCode::kOutOfRange},  // the slot holds 3
       {{7, 0, good.generation, 3, 1}, absl::StatusCode::kOutOfRange},
   };
@@ -233,12 +233,12 @@ std::vector<uint32_t> WordsOf(uint64_t generation, size_t count) {
 }
 
 TEST(RingRaceTest, NeverReportsATornReadAsGood) {
-  constexpr RingSpec kBig = {1, 16 + 1024 * 4, 1};
-  constexpr uint64_t kWrites = 20000;
-  TestRing ring(kBig);
+  constexpr RingSpec big = {1, 16 + 1024 * 4, 1};
+  constexpr uint64_t writes = 20000;
+  TestRing ring(big);
   std::atomic<uint64_t> written = 0;
   std::thread writing([&] {
-    for (uint64_t i = 1; i <= kWrites; ++i) {
+    for (uint64_t i = 1; i <= writes; ++i) {
       const absl::StatusOr<SpanRef> span =
           ring.writer.Write(0, WordsOf(2 * i, 1024), static_cast<uint32_t>(i));
       ASSERT_EQ(span->generation, 2 * i);
@@ -247,7 +247,7 @@ TEST(RingRaceTest, NeverReportsATornReadAsGood) {
   });
   std::vector<uint32_t> out(1024);
   uint64_t good = 0;
-  for (uint64_t last = 0; last < 2 * kWrites;) {
+  for (uint64_t last = 0; last < 2 * writes;) {
     last = written;
     if (last == 0) continue;
     const absl::StatusOr<uint32_t> flags =
@@ -265,8 +265,8 @@ TEST(RingRaceTest, NeverReportsATornReadAsGood) {
 }
 
 TEST(RingRaceTest, SurvivesAWriterThatKeepsNoRules) {
-  constexpr RingSpec kSmall = {1, 16 + 32 * 4, 2};
-  TestRing ring(kSmall);
+  constexpr RingSpec small = {1, 16 + 32 * 4, 2};
+  TestRing ring(small);
   std::atomic<bool> done = false;
   std::thread scribbling([&] {
     uint64_t random = 88172645463325252;
@@ -317,6 +317,7 @@ class MidCopyTest : public ::testing::Test {
 
   const std::vector<uint32_t> new_words_ = std::vector<uint32_t>(kPages.WordsPerSlot(), 2);
   struct sigaction old_action_ = {};
+  // NOLINTNEXTLINE(readability-identifier-naming): a member, if a static one
   static inline MidCopyTest* current_ = nullptr;
 };
 

@@ -236,9 +236,9 @@ TEST_F(SegmentTest, SlicesWithinBounds) {
 
 TEST_F(SegmentTest, RefusesSlicesOutOfBoundsEvenIfTheSumWrapsAround) {
   const Segment segment = CreateSegment();
-  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  constexpr uint64_t max = std::numeric_limits<uint64_t>::max();
   const std::vector<std::pair<uint64_t, uint64_t>> bad = {
-      {0, kBytes + 1}, {kBytes, 1}, {kBytes + 1, 0}, {1, kMax}, {kMax, 1}, {kMax, kMax}};
+      {0, kBytes + 1}, {kBytes, 1}, {kBytes + 1, 0}, {1, max}, {max, 1}, {max, max}};
   for (const auto& [offset, length] : bad) {
     EXPECT_EQ(segment.Slice(offset, length).status().code(), absl::StatusCode::kOutOfRange)
         << offset << " " << length;
@@ -247,21 +247,21 @@ TEST_F(SegmentTest, RefusesSlicesOutOfBoundsEvenIfTheSumWrapsAround) {
 }
 
 TEST_F(SegmentTest, PrefaultBringsInEveryPageAndKeepsTheBytes) {
-  constexpr size_t kPages = 64;
-  const Segment segment = CreateSegment(kPages * 4096);
+  constexpr size_t pages = 64;
+  const Segment segment = CreateSegment(pages * 4096);
   segment.data()[5] = std::byte{9};
-  std::vector<unsigned char> resident(kPages);
+  std::vector<unsigned char> resident(pages);
   const auto count = [&] {
     EXPECT_EQ(mincore(segment.data(), segment.size(), resident.data()), 0);
     return std::count(resident.begin(), resident.end(), 1);
   };
   ASSERT_EQ(count(), 1);
   ASSERT_TRUE(segment.Prefault().ok());
-  EXPECT_EQ(count(), static_cast<ptrdiff_t>(kPages));
+  EXPECT_EQ(count(), static_cast<ptrdiff_t>(pages));
   EXPECT_EQ(segment.data()[5], std::byte{9});
 
   absl::StatusOr<Segment> reader =
-      Segment::Attach(FdOf(CreateSegment(4096 * 4)), 4096 * 4, SegmentAccess::kReadOnly);
+      Segment::Attach(FdOf(CreateSegment(size_t{4096} * 4)), 4096 * 4, SegmentAccess::kReadOnly);
   ASSERT_TRUE(reader.ok());
   EXPECT_TRUE(reader->Prefault().ok());
   EXPECT_TRUE(Segment().Prefault().ok());

@@ -1,6 +1,6 @@
 #include "tests/shm/single_step.h"
 
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX
 #include <ucontext.h>
 
 namespace superfluid::testing {

@@ -40,11 +40,11 @@ class TempFolder {
 };
 
 void PrintLog(const std::string& path) {
-  constexpr std::streamoff kMost = 16384;
+  constexpr std::streamoff most = 16384;
   std::ifstream log(path, std::ios::binary | std::ios::ate);
   if (!log) return;
   const std::streamoff size = log.tellg();
-  log.seekg(size > kMost ? size - kMost : 0);
+  log.seekg(size > most ? size - most : 0);
   const std::string text{std::istreambuf_iterator<char>(log), {}};
   std::fprintf(stderr, "--- the end of the worker's log\n%s", text.c_str());
 }

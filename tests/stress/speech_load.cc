@@ -24,7 +24,7 @@ enum class Fate { kFinish, kCancel, kDeadline };
 // One transcription: what was heard of it, and its answer.
 class Hearing {
  public:
-  Hearing(SoakLink& link, linkw::Transcribe request)
+  Hearing(SoakLink& link, const linkw::Transcribe& request)
       : link_(link), streamed_(request.stream), stream_(link.Start(MakeRequest(request))) {}
   ~Hearing() {
     if (stream_ != nullptr) link_.Leave(std::move(stream_));
@@ -177,10 +177,10 @@ void RunOne(SoakLink& link, const SpeechReference& reference, Fate fate, std::mt
 
 // Sends so much live audio; false if the answer came, or the link is stopping.
 bool PushAudio(SoakLink& link, Hearing& hearing, const std::string& pcm) {
-  constexpr size_t kChunk = 3200 * 2;  // 200 ms
-  for (size_t at = 0; at < pcm.size(); at += kChunk) {
+  constexpr size_t chunk = size_t{3200} * 2;  // 200 ms
+  for (size_t at = 0; at < pcm.size(); at += chunk) {
     if (!link.Send(
-            linkw::TranscribeAudio{.request_seq = hearing.seq(), .data = pcm.substr(at, kChunk)})) {
+            linkw::TranscribeAudio{.request_seq = hearing.seq(), .data = pcm.substr(at, chunk)})) {
       return false;
     }
     if (hearing.Listen(absl::Now() + absl::Milliseconds(5)) || link.killed()) return false;

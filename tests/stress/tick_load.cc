@@ -43,7 +43,7 @@ class TickLoad {
         fates_({Fate::kFinish, Fate::kFinish, Fate::kFinish, Fate::kStop, Fate::kStop,
                 Fate::kDeadline},
                random_),
-        first_tag_(1000 * (number + 1)),
+        first_tag_(uint64_t{1000} * (number + 1)),
         first_stop_(1 + number * kLanes) {}
 
   void Run() {

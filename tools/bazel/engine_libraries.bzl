@@ -31,7 +31,7 @@ def _need(ctx, what, folder):
 def _pkg_config(ctx, what):
     """The words that pkg-config prints; None if it does not know the library."""
     command = ctx.which("pkg-config")
-    if command == None or ctx.os.environ.get(ctx.attr.choice, "") == "npm":
+    if command == None or ctx.os.environ.get(ctx.attr.choice, "") in ["npm", "shared"]:
         return None
     result = ctx.execute([command, what, ctx.attr.pkg_config_name])
     if result.return_code != 0:
@@ -58,14 +58,47 @@ def _system_build(ctx, libs):
         "LINKOPTS = " + _quoted(_link_options(libs)),
         "INCLUDES = " + _quoted(includes),
         "DEFINES = " + _quoted(ctx.attr.system_defines),
-        "SYSTEM = True",
         "",
     ])
+
+# whisper.cpp's own files of the package, which gives ggml's names a prefix; see _shared_ggml_build.
+_WHISPER_FILES = ["whisper.cpp", "whisper.h", "whisper-arch.h"]
+_PREFIXES = [("wsp_ggml", "ggml"), ("WSP_GGML", "GGML"), ("wsp_gguf", "gguf"), ("WSP_GGUF", "GGUF")]
+
+def _shared_ggml_build(ctx, packages):
+    """Text of the BUILD file's first part, for whisper.cpp on the ggml of llama's package.
+
+    That one finds its backends when it runs: the CPU's variants, and CUDA where the package for it is.
+    """
+    package = packages["whisper.rn"]
+    _need(ctx, "whisper.cpp", package)
+    for name in _WHISPER_FILES:
+        text = ctx.read(package.get_child("cpp").get_child(name))
+        for old, new in _PREFIXES:
+            text = text.replace(old, new)
+        ctx.file("cpp/" + name, text)
+    sources = packages["node-llama-cpp"].get_child("source")
+    _need(ctx, "ggml's headers", sources)
+    ctx.symlink(sources.get_child("ggml").get_child("include"), "include0")
+    return "\n".join([
+        "LINKOPTS = " + _quoted(_link_options(_shared_ggml_libraries(ctx, packages))),
+        "INCLUDES = [\"cpp\", \"include0\"]",
+        "DEFINES = " + _quoted(ctx.attr.system_defines),
+        "",
+    ])
+
+def _shared_ggml_libraries(ctx, packages):
+    package = packages["@node-llama-cpp/linux-x64"]
+    _need(ctx, "ggml", package)
+    folder = str(package.get_child("bins").get_child("linux-x64").realpath)
+    return ["-L" + folder, "-l:libggml.v0.5.0.so", "-l:libggml-base.so"]
 
 def _whisper_impl(ctx):
     libs = _pkg_config(ctx, "--libs")
     if libs != None:
         head = _system_build(ctx, libs)
+    elif ctx.os.environ.get(ctx.attr.choice, "") == "shared":
+        head = _shared_ggml_build(ctx, _npm_packages(ctx))
     else:
         package = _npm_packages(ctx)["whisper.rn"]
         _need(ctx, "whisper.cpp", package)
@@ -74,7 +107,6 @@ def _whisper_impl(ctx):
             "LINKOPTS = []",
             "INCLUDES = [\"cpp\"]",
             "DEFINES = []",
-            "SYSTEM = False",
             "",
         ])
     ctx.file("BUILD.bazel", head + ctx.read(ctx.attr.build))
@@ -84,9 +116,17 @@ def _llama_impl(ctx):
     sources = packages["node-llama-cpp"].get_child("source")
     _need(ctx, "llama.cpp's sources", sources)
     ctx.symlink(sources.get_child("common"), "common")
+    ctx.symlink(Label("//tools/bazel:llama_common_strings.cc"), "common_strings.cc")
+    ctx.symlink(sources.get_child("tools").get_child("mtmd"), "mtmd")
+    ctx.symlink(sources.get_child("vendor").get_child("stb"), "stb")
+    mtmd_installed = False
     libs = _pkg_config(ctx, "--libs")
     if libs != None:
-        head = _system_build(ctx, libs) + "COMMON_LINKOPTS = [\"-lllama-common\"]\n"
+        head = _system_build(ctx, libs)
+        mtmd_installed = any([
+            ctx.path(word[2:]).get_child("mtmd.h").exists
+            for word in _pkg_config(ctx, "--cflags-only-I") or []
+        ])
     else:
         package = packages["@node-llama-cpp/linux-x64"]
         _need(ctx, "llama.cpp", package)
@@ -100,12 +140,11 @@ def _llama_impl(ctx):
                 "-l:libggml.v0.5.0.so",
                 "-l:libggml-base.so",
             ])),
-            "COMMON_LINKOPTS = [\"-l:libllama-common.so\"]",
             "INCLUDES = [\"include\", \"ggml_include\"]",
             "DEFINES = []",
-            "SYSTEM = False",
             "",
         ])
+    head += "MTMD_INSTALLED = %s\n" % mtmd_installed
     ctx.file("BUILD.bazel", head + ctx.read(ctx.attr.build))
 
 def _library_rule(implementation, choice, doc):
@@ -125,7 +164,7 @@ def _library_rule(implementation, choice, doc):
 whisper_library = _library_rule(
     _whisper_impl,
     "SUPERFLUID_WHISPER",
-    "whisper.cpp; $SUPERFLUID_WHISPER may be `npm` or `system`.",
+    "whisper.cpp; $SUPERFLUID_WHISPER may be `npm`, `shared` (on the ggml of llama's package) or `system`.",
 )
 
 llama_library = _library_rule(

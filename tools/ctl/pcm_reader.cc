@@ -28,6 +28,9 @@ constexpr uint32_t kUnknownLength = 0xFFFFFFFF;
 constexpr size_t kSkipBytes = 4096;
 constexpr size_t kFirstBytes = 64;
 
+// What a chunk takes up: an odd one has a byte behind it.
+uint64_t Padded(uint32_t length) { return uint64_t{length} + length % 2; }
+
 uint32_t U32(const std::string& bytes, size_t at) {
   uint32_t value = 0;
   std::memcpy(&value, bytes.data() + at,
@@ -188,18 +191,19 @@ absl::Status PcmReader::ReadWavHeader() {
       if (length != kUnknownLength && length != 0) bytes_left_ = length;
       return absl::OkStatus();
     }
-    const uint64_t padded = uint64_t{length} + length % 2;
-    if (id != "fmt ") {
-      if (absl::Status status = Skip(padded); !status.ok()) return status;
-      continue;
-    }
-    if (length < kFormatBytes || length > kMaxFormatChunk) return Bad("its header is damaged");
-    absl::StatusOr<std::string> chunk = ReadExactly(padded);
-    if (!chunk.ok()) return chunk.status();
-    if (chunk->size() < padded) return Bad("it ends inside its header");
-    if (absl::Status status = TakeFormatChunk(*chunk); !status.ok()) return status;
-    have_format = true;
+    const bool is_format = id == "fmt ";
+    have_format = have_format || is_format;
+    absl::Status status = is_format ? ReadFormatChunk(length) : Skip(Padded(length));
+    if (!status.ok()) return status;
   }
+}
+
+absl::Status PcmReader::ReadFormatChunk(uint32_t length) {
+  if (length < kFormatBytes || length > kMaxFormatChunk) return Bad("its header is damaged");
+  absl::StatusOr<std::string> chunk = ReadExactly(Padded(length));
+  if (!chunk.ok()) return chunk.status();
+  if (chunk->size() < Padded(length)) return Bad("it ends inside its header");
+  return TakeFormatChunk(*chunk);
 }
 
 absl::Status PcmReader::TakeFormatChunk(const std::string& chunk) {

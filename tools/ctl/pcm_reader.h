@@ -46,6 +46,7 @@ class PcmReader {
   absl::StatusOr<std::string> ReadExactly(size_t bytes);
   absl::Status Skip(uint64_t bytes);
   absl::Status ReadWavHeader();
+  absl::Status ReadFormatChunk(uint32_t length);
   absl::Status TakeFormatChunk(const std::string& chunk);
   absl::Status Bad(const std::string& what) const;
   absl::Status OfAnotherKind(const std::string& what) const;

@@ -62,11 +62,11 @@ void AppendIfItFits(std::string* line, const std::string& part, std::string_view
 
 // Goes to and fro, a column a tick.
 std::string MovingMark(absl::Duration elapsed, size_t width) {
-  constexpr std::string_view kMark = "<=>";
-  const auto way = static_cast<int64_t>(width - kMark.size());
+  constexpr std::string_view mark = "<=>";
+  const auto way = static_cast<int64_t>(width - mark.size());
   const int64_t at = elapsed / kMarkTick % (2 * way);
   std::string bar(width, ' ');
-  bar.replace(static_cast<size_t>(std::min(at, 2 * way - at)), kMark.size(), kMark);
+  bar.replace(static_cast<size_t>(std::min(at, 2 * way - at)), mark.size(), mark);
   return absl::StrCat("[", bar, "]");
 }
 

@@ -67,7 +67,7 @@ class RestoreRun {
     if (std::optional<Failure> failure = CheckWorker(session_.client->hello_ack())) {
       return context_.Fail(*failure);
     }
-    const absl::StatusOr<linkw::SequenceId> sequence = Restore();
+    absl::StatusOr<linkw::SequenceId> sequence = Restore();
     if (!sequence.ok()) return FailCall(sequence.status());
     return Generate(*sequence, tail);
   }
@@ -119,7 +119,7 @@ class RestoreRun {
         StateTransfer::Open(*session_.client, interruption_, context_.global.timeout);
     if (!transfer.ok()) return transfer.status();
     transfer_.emplace(*std::move(transfer));
-    const absl::StatusOr<linkw::SequenceId> sequence = transfer_->CreateSequence();
+    absl::StatusOr<linkw::SequenceId> sequence = transfer_->CreateSequence();
     if (!sequence.ok()) return sequence;
     for (size_t i = 0; i < file_->directory().spaces.size(); ++i) {
       absl::Status status = transfer_->Load(*file_, i, *sequence);

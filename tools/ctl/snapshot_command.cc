@@ -173,6 +173,7 @@ class SnapshotRun {
   ExitCode Write(const SnapshotDirectory& directory,
                  const std::vector<StateTransfer::Saved>& saved) const {
     std::vector<absl::Span<const std::byte>> states;
+    states.reserve(saved.size());
     for (const StateTransfer::Saved& state : saved) {
       states.emplace_back(state.buffer.bytes().first(state.sealed_bytes));
     }

@@ -39,10 +39,10 @@ void Wake(int fd) {
 
 // Leaves no half of a progress bar behind.
 void QuitNow(int signal_number) {
-  constexpr char kEraseLine[] = "\r\x1b[K";
+  constexpr char erase_line[] = "\r\x1b[K";
   if (isatty(STDERR_FILENO) != 0) {
     [[maybe_unused]] const ssize_t written =
-        write(STDERR_FILENO, kEraseLine, sizeof(kEraseLine) - 1);
+        write(STDERR_FILENO, erase_line, sizeof(erase_line) - 1);
   }
   _exit(128 + signal_number);
 }
@@ -78,9 +78,9 @@ StopReason ReasonOfSignal(int signal_number) {
 
 // For poll: rounded up, so that it does not wake just before the time.
 int PollTimeout(absl::Duration left) {
-  constexpr int64_t kLongest = 1 << 30;
+  constexpr int64_t longest = 1 << 30;
   const int64_t ms = absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1)));
-  return static_cast<int>(std::clamp<int64_t>(ms, 0, kLongest));
+  return static_cast<int>(std::clamp<int64_t>(ms, 0, longest));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tools/ctl/token_text.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -26,10 +27,7 @@ bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0
 // Bytes of a character that is not whole, but still may become so.
 bool MayBecomeCharacter(std::string_view text, size_t length) {
   if (text.size() >= length) return false;
-  for (const char c : text.substr(1)) {
-    if (!IsContinuation(c)) return false;
-  }
-  return true;
+  return std::ranges::all_of(text.substr(1), IsContinuation);
 }
 
 bool DrivesTerminal(std::string_view character) {
@@ -85,7 +83,7 @@ std::string ByteTokenText::Push(absl::Span<const linkw::Token> tokens) {
 }
 
 std::string ByteTokenText::Finish() {
-  const std::string text = Escaped(pending_);
+  std::string text = Escaped(pending_);
   pending_.clear();
   return text;
 }

@@ -54,15 +54,15 @@ std::string CountText(uint64_t count, std::string_view noun) {
 }
 
 std::string BytesText(uint64_t bytes) {
-  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  constexpr std::array units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return absl::StrFormat("%d B", bytes);
   double value = static_cast<double>(bytes) / 1024;
   size_t unit = 0;
-  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+  while (value >= 1023.95 && unit + 1 < units.size()) {
     value /= 1024;
     ++unit;
   }
-  return absl::StrFormat("%.1f %s", value, kUnits[unit]);
+  return absl::StrFormat("%.1f %s", value, units[unit]);
 }
 
 }  // namespace superfluid::ctl

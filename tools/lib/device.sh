@@ -10,14 +10,17 @@ PROGRAM_CONFORMANCE=
 PROGRAM_SOAK=
 PROGRAM_PROBE=
 ENGINE_LLAMA=
+ENGINE_WHISPER=
 MODEL_TINY=
+MODEL_WHISPER=
 MODEL_LORA=
 MODEL_SPEED=
 BACKENDS= # a folder of ggml's backends; empty: beside the library
 
 DEVICE_TARGETS=(
-  //tools:superfluid_worker //engine/llama:libsuperfluid_llama.so //tests/conformance //tests/stress:soak
-  //tests/device:probe //tools/models:tiny_llama.gguf //tools/models:tiny_lora.gguf)
+  //tools:superfluid_worker //engine/llama:libsuperfluid_llama.so //engine/whisper:libsuperfluid_whisper.so
+  //tests/conformance //tests/stress:soak //tests/device:probe
+  //tools/models:tiny_llama.gguf //tools/models:tiny_lora.gguf //tools/models:tiny_whisper.bin)
 
 # make_speed_model FILE: one that keeps the device busy for a moment: 110 M weights on a GPU, 9 M on a CPU.
 make_speed_model() {
@@ -29,13 +32,13 @@ make_speed_model() {
   python3 -B "$ROOT/tools/models/make_llama.py" "$1" "${sizes[@]}" --type f16
 }
 
-uses_system_llama() { [[ ${SUPERFLUID_LLAMA:-} != npm ]] && pkg-config --exists llama 2>/dev/null; }
-
 build_device_programs() {
   local bin
   install_packages run engines
   install_npm_packages engines
-  if ((!without_gpu)) && ! uses_system_llama && [[ -z ${SUPERFLUID_GPU_BACKENDS:-} ]]; then
+  # Its own ggml has no backend for a GPU; and without one, what runs here is what would run on one.
+  uses_system_library whisper || export SUPERFLUID_WHISPER=shared
+  if ((!without_gpu)) && ! uses_system_library llama && [[ -z ${SUPERFLUID_GPU_BACKENDS:-} ]]; then
     if [[ -z $prepare ]] || ((with_gpu_library)); then install_npm_packages gpu; fi
   fi
   say "building what runs on the device"
@@ -46,19 +49,13 @@ build_device_programs() {
   PROGRAM_SOAK=$bin/tests/stress/soak
   PROGRAM_PROBE=$bin/tests/device/probe
   ENGINE_LLAMA=$bin/engine/llama/libsuperfluid_llama.so
+  ENGINE_WHISPER=$bin/engine/whisper/libsuperfluid_whisper.so
   MODEL_TINY=$bin/tools/models/tiny_llama.gguf
+  MODEL_WHISPER=$bin/tools/models/tiny_whisper.bin
   MODEL_LORA=$bin/tools/models/tiny_lora.gguf
 }
 
 # ---- What travels
-
-# The folder of an npm package of ours, by its name.
-npm_package() {
-  local name version
-  while read -r name version _; do
-    [[ $name != "$1" ]] || npm_package_folder "$name" "$version"
-  done < <(wanted_npm_packages engines gpu)
-}
 
 # shared_libraries FILE...: those that the files need, but for those of C and C++, which every system has, and
 # perhaps newer ones.
@@ -74,16 +71,16 @@ pack_gpu_source() {
 }
 
 pack() {
-  local folder=$1 program package
+  local folder=$1 program package programs=("$PROGRAM_WORKER" "$PROGRAM_CONFORMANCE" "$PROGRAM_SOAK"
+    "$PROGRAM_PROBE" "$ENGINE_LLAMA" "$ENGINE_WHISPER")
   say "packing into $folder"
   mkdir -p "$folder/bin" "$folder/lib" "$folder/models"
-  for program in "$PROGRAM_WORKER" "$PROGRAM_CONFORMANCE" "$PROGRAM_SOAK" "$PROGRAM_PROBE" "$ENGINE_LLAMA"; do
+  for program in "${programs[@]}"; do
     install -m 755 "$program" "$folder/bin/"
     strip --strip-unneeded "$folder/bin/${program##*/}"
   done
-  shared_libraries "$PROGRAM_WORKER" "$PROGRAM_CONFORMANCE" "$PROGRAM_SOAK" "$PROGRAM_PROBE" "$ENGINE_LLAMA" |
-    while read -r program; do install -m 755 "$program" "$folder/lib/"; done
-  install -m 644 "$MODEL_TINY" "$MODEL_LORA" "$folder/models/"
+  shared_libraries "${programs[@]}" | while read -r program; do install -m 755 "$program" "$folder/lib/"; done
+  install -m 644 "$MODEL_TINY" "$MODEL_LORA" "$MODEL_WHISPER" "$folder/models/"
   package="$(npm_package @node-llama-cpp/linux-x64)"
   install -m 755 "$package"/bins/linux-x64/libggml-cpu-*.so "$folder/lib/"
   if ((with_gpu_library)); then
@@ -103,7 +100,9 @@ use_prepared() {
   PROGRAM_SOAK=$folder/bin/soak
   PROGRAM_PROBE=$folder/bin/probe
   ENGINE_LLAMA=$folder/bin/libsuperfluid_llama.so
+  ENGINE_WHISPER=$folder/bin/libsuperfluid_whisper.so
   MODEL_TINY=$folder/models/tiny_llama.gguf
+  MODEL_WHISPER=$folder/models/tiny_whisper.bin
   MODEL_LORA=$folder/models/tiny_lora.gguf
   BACKENDS=$folder/lib
   [[ -x $PROGRAM_WORKER ]] || fail 2 "$folder is not what --prepare makes"
@@ -136,8 +135,8 @@ find_backends() {
     BACKENDS=$SUPERFLUID_GPU_BACKENDS
   elif [[ -n $prepared ]]; then
     [[ -e $BACKENDS/libggml-cuda.so ]] || build_gpu_library "$prepared/ggml-source.tar.gz" "$BACKENDS"
-  elif ! uses_system_llama; then
-    BACKENDS="$(npm_package @node-llama-cpp/linux-x64-cuda)/bins/linux-x64-cuda"
+  elif ! uses_system_library llama; then
+    BACKENDS="$(gpu_backends)"
   fi
 }
 
@@ -164,6 +163,15 @@ worker() {
   words="$PROGRAM_WORKER --log-level warn --engine $ENGINE_LLAMA --model $model --device $device $*"
   [[ -z $BACKENDS ]] || words+=" --engine-option backends=$BACKENDS"
   if ((without_gpu)); then words+=" --engine-option gpu_layers=0"; fi
+  printf '%s\n' "$words"
+}
+
+# whisper_worker MODEL [WORD...]: the same with the engine whisper.
+whisper_worker() {
+  local words
+  words="$PROGRAM_WORKER --log-level warn --engine $ENGINE_WHISPER --model $* --device $device"
+  [[ -z $BACKENDS ]] || words+=" --engine-option backends=$BACKENDS"
+  if ((without_gpu)); then words+=" --engine-option gpu=false"; fi
   printf '%s\n' "$words"
 }
 
@@ -200,7 +208,9 @@ check_device() {
   local backend=CUDA
   ((!without_gpu)) || backend=CPU
   row '' '' "device" "$gpu_name"
-  step "backend" 120 "$PROGRAM_PROBE" --worker "$(worker "$MODEL_TINY")" --expect-backend "$backend"
+  step "llama backend" 120 "$PROGRAM_PROBE" --worker "$(worker "$MODEL_TINY")" --expect-backend "$backend"
+  step "whisper backend" 120 "$PROGRAM_PROBE" --worker "$(whisper_worker "$MODEL_WHISPER")" \
+    --expect-backend "$backend"
 }
 
 run_checks() {
@@ -215,12 +225,16 @@ run_checks() {
     --worker "$(worker "$MODEL_SPEED" --engine-option kv_tokens=16384)"
   # A hundred thousand tokens to a peer that does not read: too much for a CPU.
   ((!without_gpu)) || skipped=(--skip EMIT-4)
-  step "conformance" 180 "$PROGRAM_CONFORMANCE" --rooted --folder "$work/conformance" --adapter "$lora" \
+  step "llama conformance" 180 "$PROGRAM_CONFORMANCE" --rooted --folder "$work/conformance" --adapter "$lora" \
     ${skipped[@]+"${skipped[@]}"} --worker "$(worker "$MODEL_TINY" "${SAME_NUMBERS[@]}" \
       --engine-option kv_tokens=65536 --engine-option ttl_ticks=64 \
       --media-root "$work/conformance" --model-root "$work/conformance")"
-  step "mixed load" 120 "$PROGRAM_SOAK" --greedy --seconds 30 --link-seconds 3 \
+  step "llama mixed load" 120 "$PROGRAM_SOAK" --greedy --seconds 30 --link-seconds 3 \
     --worker "$(worker "$MODEL_TINY" "${SAME_NUMBERS[@]}")"
+  step "whisper conformance" 180 "$PROGRAM_CONFORMANCE" --rooted --folder "$work/conformance" \
+    --worker "$(whisper_worker "$MODEL_WHISPER" --media-root "$work/conformance" --model-root "$work/conformance")"
+  step "whisper mixed load" 120 "$PROGRAM_SOAK" --seconds 30 --link-seconds 3 --pool-mib 2048 \
+    --worker "$(whisper_worker "$MODEL_WHISPER" --threads 1)"
   [[ -z $keep ]] || { mkdir -p "$keep" && cp "$work"/*.log "$keep/"; }
   printf '\n%-6s %5s  %-34s\n%s' result "s" "check or figure" "$table"
   printf 'in %d s\n' $((SECONDS - began))

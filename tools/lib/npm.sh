@@ -26,6 +26,14 @@ npm_package_folder() {
   printf '%s/%s-%s\n' "$(npm_folder)" "${name//\//-}" "$2"
 }
 
+# npm_package NAME: the folder of the package of that name in the list.
+npm_package() {
+  local name version
+  while read -r name version _; do
+    [[ $name != "$1" ]] || npm_package_folder "$name" "$version"
+  done < <(wanted_npm_packages engines gpu)
+}
+
 integrity_of() { printf 'sha512-%s\n' "$(openssl dgst -sha512 -binary "$1" | base64 -w 0)"; }
 
 # unpack_bundles FOLDER: node-llama-cpp brings its sources as a git bundle; they go to FOLDER/source.

@@ -61,6 +61,21 @@ engine_named() {
   [[ " ${OPTIONAL_ENGINES[*]} " != *" $engine "* ]] || printf '%s\n' "$engine"
 }
 
+# uses_system_library ENGINE: whether pkg-config's installation of the engine's library is what gets built.
+uses_system_library() {
+  local choice="SUPERFLUID_${1^^}"
+  [[ ${!choice:-} != npm && ${!choice:-} != shared ]] && pkg-config --exists "$1" 2>/dev/null
+}
+
+# gpu_backends: the folder of ggml's prebuilt backends, with the one for NVIDIA GPUs.
+gpu_backends() { printf '%s/bins/linux-x64-cuda\n' "$(npm_package @node-llama-cpp/linux-x64-cuda)"; }
+
+# prepare_gpu ENGINE: fetches these; whisper.cpp is to be built on llama's ggml, since its own has none.
+prepare_gpu() {
+  install_npm_packages engines gpu
+  if [[ $1 == whisper ]] && ! uses_system_library whisper; then export SUPERFLUID_WHISPER=shared; fi
+}
+
 # prepare_engine NAME: fetches and builds an optional engine, and lets the workers that are started later
 # find it. Nothing for an empty name.
 prepare_engine() {

@@ -24,7 +24,7 @@ HUGE_64 = 1 << 60
 RANDOM_SIZE = 1 << 16
 WHISPER_HEADER = 4 + 11 * 4
 GGUF_HEADER = 4 + 4 + 8 + 8
-LOST = b"output_norm.weight"
+LOST = (b"output_norm.weight", b"v.position_embd.weight")
 
 
 def parse_arguments(arguments):
@@ -85,7 +85,9 @@ def strings(data, _):
 
 def missing_tensor(data, _):
     if is_gguf(data):
-        return data.replace(LOST, LOST[::-1], 1)
+        for name in LOST:
+            data = data.replace(name, name[::-1], 1)
+        return data
     return data[:whisper_tensors(data)[-2]]
 
 

@@ -13,9 +13,10 @@ ALIGNMENT = 32
 U32 = 4
 I32 = 5
 FLOAT = 6
+BOOL = 7
 TEXT = 8
 ARRAY = 9
-_FORMAT = {U32: "<I", I32: "<i", FLOAT: "<f"}
+_FORMAT = {U32: "<I", I32: "<i", FLOAT: "<f", BOOL: "<?"}
 
 
 def text(value):

@@ -30,6 +30,14 @@ def _pieces():
         yield str(number)
 
 
+IMAGE_TOKENS = ("<start_of_image>", "<image_soft_token>", "<end_of_image>")
+
+
+def with_image_tokens(found):
+    """The same with control tokens for images in the place of the last pieces."""
+    return found[:-len(IMAGE_TOKENS)] + [(text, 0.0, CONTROL) for text in IMAGE_TOKENS]
+
+
 def entries(count):
     """`count` triples of text, score and kind."""
     found = [("<unk>", 0.0, UNKNOWN_KIND), ("<s>", 0.0, CONTROL), ("</s>", 0.0, CONTROL)]

@@ -35,6 +35,8 @@ def parse_arguments(arguments):
     parser.add_argument("--vocabulary", type=int, default=768, help="tokens, 512 to 65536")
     parser.add_argument("--type", choices=("f32", "f16"), default="f32", help="of matrices")
     parser.add_argument("--architecture", default="llama", help="the name written into the file")
+    parser.add_argument("--image-tokens", action="store_true",
+                        help="the vocabulary has tokens for images, as Gemma 3's")
     options = parser.parse_args(arguments)
     if options.heads < 1 or options.width % (2 * options.heads):
         parser.error("the width must be a multiple of twice the heads")
@@ -129,6 +131,8 @@ def write_tensors(writer, options, entries):
 def main(arguments):
     options = parse_arguments(arguments)
     entries = llama_vocab.entries(options.vocabulary)
+    if options.image_tokens:
+        entries = llama_vocab.with_image_tokens(entries)
     writer = gguf.Writer()
     write_keys(writer, options, entries)
     write_tensors(writer, options, entries)

@@ -54,7 +54,9 @@ std::string LibraryAlone::Text(const std::vector<Token>& tokens) const {
 
 Token LibraryAlone::Next(std::vector<Token> tokens) {
   std::vector<llama_token> input(tokens.begin(), tokens.end());
-  llama_decode(context_, llama_batch_get_one(input.data(), static_cast<int32_t>(input.size())));
+  if (!input.empty()) {
+    llama_decode(context_, llama_batch_get_one(input.data(), static_cast<int32_t>(input.size())));
+  }
   const float* logits = llama_get_logits_ith(context_, -1);
   const int32_t vocab = llama_vocab_n_tokens(llama_model_get_vocab(model_));
   return static_cast<Token>(std::max_element(logits, logits + vocab) - logits);

@@ -22,14 +22,16 @@ class LibraryAlone {
   ~LibraryAlone();
 
   bool good() const { return context_ != nullptr; }
+  llama_model* model() const { return model_; }
+  llama_context* context() const { return context_; }
   std::vector<Token> Tokens(const std::string& text) const;
   std::string Text(const std::vector<Token>& tokens) const;
   // The prompt in one batch, then the most likely token, `count` times or until one ends the text.
   std::vector<Token> Greedy(const std::vector<Token>& prompt, size_t count);
-
- private:
+  // The most likely token after these, which follow what there is; or, of no tokens, after that.
   Token Next(std::vector<Token> tokens);
 
+ private:
   llama_model* model_ = nullptr;
   llama_context* context_ = nullptr;
 };

@@ -96,7 +96,7 @@ TEST(SimModelTest, RefusesRowsWhoseTokenOrMarksAreChanged) {
 }
 
 TEST(SimModelTest, ProvenanceIsOfTokensMediaAndAdapter) {
-  const auto digest = [](std::vector<Token> tokens, uint64_t media, uint64_t adapter) {
+  const auto digest = [](const std::vector<Token>& tokens, uint64_t media, uint64_t adapter) {
     TokenProvenance provenance(adapter);
     for (const Token token : tokens) provenance.Add(token, media);
     return provenance.digest();

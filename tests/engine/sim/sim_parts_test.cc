@@ -142,7 +142,7 @@ TEST_F(SimPartsTest, EmbeddingsAreNormalised) {
 
 TEST_F(SimPartsTest, StagesMayBeSplitAnywhere) {
   const std::vector<Token> tokens = Tokens(9);
-  const auto run = [&](std::vector<uint32_t> cuts) {
+  const auto run = [&](const std::vector<uint32_t>& cuts) {
     StageWork work;
     work.tokens = tokens;
     std::string hidden;

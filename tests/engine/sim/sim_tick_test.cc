@@ -12,12 +12,9 @@ namespace {
 using ::testing::ElementsAre;
 using testing::HasCode;
 using ::testing::IsEmpty;
-using testing::kExhausted;
 using testing::kInvalid;
 using testing::kNotFound;
-using testing::kPrecondition;
 using testing::QuietHost;
-using testing::Script;
 using ::testing::SizeIs;
 
 // Stops lanes, or cancels the tick, after so many draws of all lanes.

@@ -65,28 +65,29 @@ TEST(FiberTest, TakesTurnsWithItsCaller) {
 }
 
 TEST(FiberTest, LocalsSurviveAndManyInterleave) {
-  constexpr int kFibers = 20;
-  constexpr int kRounds = 50;
-  std::vector<double> sums(kFibers);
+  constexpr int count = 20;
+  constexpr int rounds = 50;
+  std::vector<double> sums(count);
   std::vector<std::unique_ptr<Fiber>> fibers;
-  for (int i = 0; i < kFibers; ++i) {
+  fibers.reserve(count);
+  for (int i = 0; i < count; ++i) {
     fibers.push_back(Make([i, &sums](Fiber& self) {
       double sum = 0;
-      for (int round = 0; round < kRounds; ++round) {
+      for (int round = 0; round < rounds; ++round) {
         sum += std::sqrt(i + round);
         self.Yield();
       }
       sums[static_cast<size_t>(i)] = sum;
     }));
   }
-  for (int round = 0; round <= kRounds; ++round) {
+  for (int round = 0; round <= rounds; ++round) {
     for (const std::unique_ptr<Fiber>& fiber : fibers) {
-      EXPECT_EQ(fiber->Resume(), round == kRounds);
+      EXPECT_EQ(fiber->Resume(), round == rounds);
     }
   }
-  for (int i = 0; i < kFibers; ++i) {
+  for (int i = 0; i < count; ++i) {
     double sum = 0;
-    for (int round = 0; round < kRounds; ++round) sum += std::sqrt(i + round);
+    for (int round = 0; round < rounds; ++round) sum += std::sqrt(i + round);
     EXPECT_EQ(sums[static_cast<size_t>(i)], sum);
   }
 }
@@ -139,7 +140,7 @@ TEST(FiberTest, ExceptionsInsideTheBodyWorkAcrossYields) {
     for (int i = 0; i < 3; ++i) {
       try {
         self.Yield();
-        throw i;
+        throw int{i};
       } catch (int value) {
         caught += value == i ? 1 : 0;
       }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "engine/whisper/whisper_model.h"
+
 namespace superfluid {
 namespace {
 
@@ -131,6 +133,7 @@ std::vector<whisper_token> Tokens(whisper_context* context, const std::string& t
 }  // namespace
 
 ReferenceContext::ReferenceContext(const std::string& model, bool flash_attn) {
+  LoadBackends("");
   whisper_context_params params = whisper_context_default_params();
   params.use_gpu = false;
   params.flash_attn = flash_attn;

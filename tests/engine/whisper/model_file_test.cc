@@ -27,7 +27,7 @@ class ModelFileTest : public testing::Test {
  protected:
   // A file of these bytes.
   std::string File(const std::string& bytes) {
-    const std::string path = testing::TempDir() + "/model_file_test.bin";
+    std::string path = testing::TempDir() + "/model_file_test.bin";
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }

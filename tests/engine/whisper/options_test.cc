@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace superfluid {
 namespace {
 
@@ -77,7 +79,7 @@ TEST(WhisperOptionsTest, WhatIsOutOfRangeIsRefusedWithTheRange) {
   for (const auto& [name, value] : wrong) {
     const absl::Status status = Refusal({{name, value}});
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name << "=" << value;
-    EXPECT_THAT(std::string(status.message()), HasSubstr(name + "=" + value));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat(name, "=", value)));
   }
 }
 

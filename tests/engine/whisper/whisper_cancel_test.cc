@@ -15,8 +15,6 @@
 namespace superfluid {
 namespace {
 
-using ::testing::Not;
-
 // A token that a computation looks at, and that cancels itself at one of the looks.
 class TokenAtLook {
  public:

@@ -14,7 +14,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::SizeIs;
 
 class WhisperJobTest : public WhisperFixture {
  protected:

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "engine/whisper/model_file.h"
 #include "engine/whisper/speech_finder.h"
 #include "engine/whisper/voice_activity.h"
+#include "engine/whisper/whisper_model.h"
 #include "tests/engine/whisper/audio_samples.h"
 #include "tests/engine/whisper/engine_fixture.h"
 #include "tests/engine/whisper/library_reference.h"
@@ -25,7 +27,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::SizeIs;
 
 class WhisperRealModelTest : public WhisperFixture {
  protected:
@@ -63,6 +64,7 @@ class WhisperRealModelTest : public WhisperFixture {
   using Vad = std::unique_ptr<whisper_vad_context, FreeVad>;
 
   Vad LibraryVad() const {
+    LoadBackends("");
     whisper_vad_context_params params = whisper_vad_default_context_params();
     params.n_threads = 1;
     return Vad(whisper_vad_init_from_file_with_params(vad_.c_str(), params));
@@ -72,6 +74,7 @@ class WhisperRealModelTest : public WhisperFixture {
   static std::vector<std::pair<float, float>> Regions(whisper_vad_segments* found) {
     const std::unique_ptr<whisper_vad_segments, FreeRegions> owned(found);
     std::vector<std::pair<float, float>> regions;
+    regions.reserve(static_cast<size_t>(whisper_vad_segments_n_segments(found)));
     for (int i = 0; i < whisper_vad_segments_n_segments(found); ++i) {
       regions.emplace_back(whisper_vad_segments_get_segment_t0(found, i),
                            whisper_vad_segments_get_segment_t1(found, i));
@@ -83,8 +86,7 @@ class WhisperRealModelTest : public WhisperFixture {
     std::vector<std::pair<float, float>> regions;
     for (const SpeechRegion& region : FindSpeech(probabilities, 0.5F).regions) {
       const auto hundredths = [](int64_t samples) {
-        return static_cast<float>(
-            static_cast<int64_t>(static_cast<double>(samples) / 16'000 * 100 + 0.5));
+        return static_cast<float>(std::llround(static_cast<double>(samples) / 16'000 * 100));
       };
       regions.emplace_back(hundredths(region.begin), hundredths(region.end));
     }
@@ -169,7 +171,7 @@ TEST_F(WhisperRealModelTest, RegionsAreTheLibrarysForAnyProbabilities) {
 TEST_F(WhisperRealModelTest, WithTheModelOnlySpeechIsTranscribed) {
   Make(WhisperConfig({{"vad_model", vad_}, {"temperature_inc", "0"}}));
   std::minstd_rand random(1);
-  std::vector<float> hiss(16'000 * 20);
+  std::vector<float> hiss(size_t{16'000} * 20);
   for (float& sample : hiss) sample = static_cast<float>(random() % 1000) / 1e5F;
   EXPECT_THAT(Hear(hiss).segments, IsEmpty()) << "noise is no speech";
   const Transcript heard = Hear(Join(Join(hiss, samples_), hiss));

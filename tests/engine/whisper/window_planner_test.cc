@@ -52,7 +52,7 @@ class Arriving : public AudioSource {
   size_t read_ = 0;
 };
 
-std::vector<float> Sound(std::vector<std::pair<double, float>> parts) {
+std::vector<float> Sound(const std::vector<std::pair<double, float>>& parts) {
   std::vector<float> samples;
   for (const auto& [seconds, amplitude] : parts) {
     const auto count = static_cast<size_t>(seconds * kSecond);

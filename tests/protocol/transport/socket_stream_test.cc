@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,8 +35,10 @@ class SocketStreamTest : public ::testing::Test {
  protected:
   SocketStreamTest() {
     auto [ours, theirs] = MakeSocketPair();
+    // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): needs what is above
     fd_ = ours.get();
     stream_ = *MakeSocketStream(std::move(ours));
+    // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): needs what is above
     peer_ = std::move(theirs);
   }
 

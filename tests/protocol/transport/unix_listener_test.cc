@@ -232,6 +232,7 @@ TEST_F(UnixListenerTest, OfManyThatStartAtOnceOneWins) {
   std::promise<void> start;
   std::shared_future<void> started = start.get_future().share();
   std::vector<std::future<absl::StatusOr<std::unique_ptr<UnixListener>>>> tries;
+  tries.reserve(8);
   for (int i = 0; i < 8; ++i) {
     tries.push_back(std::async(std::launch::async, [&] {
       started.wait();

@@ -84,20 +84,20 @@ TEST(PcmReaderTest, RefusesWhatHasNoSamples) {
 }
 
 TEST(PcmReaderTest, TellsRecordingsFromSamples) {
-  const std::vector<std::string> kRecordings = {"fLaC and more of it",
-                                                "OggS and more of it",
-                                                "ID3 and more of it",
-                                                "RIFF1234AVI and more",
-                                                "RF641234WAVE and more",
-                                                "FORM1234AIFF and more",
-                                                std::string("\0\0\0 ftypM4A and more", 20)};
-  for (const std::string& bytes : kRecordings) {
+  const std::vector<std::string> recordings = {"fLaC and more of it",
+                                               "OggS and more of it",
+                                               "ID3 and more of it",
+                                               "RIFF1234AVI and more",
+                                               "RF641234WAVE and more",
+                                               "FORM1234AIFF and more",
+                                               std::string("\0\0\0 ftypM4A and more", 20)};
+  for (const std::string& bytes : recordings) {
     const absl::Status status = OpenBytes(bytes).status();
     EXPECT_TRUE(absl::IsUnimplemented(status)) << bytes << ": " << status;
     EXPECT_TRUE(absl::IsUnimplemented(OpenBytes(bytes, PcmKind::kWav).status()));
     EXPECT_TRUE(OpenBytes(bytes, PcmKind::kRaw).ok());
   }
-  EXPECT_THAT(std::string(OpenBytes(kRecordings[0]).status().message()),
+  EXPECT_THAT(std::string(OpenBytes(recordings[0]).status().message()),
               HasSubstr("it is a FLAC file"));
 }
 
@@ -147,7 +147,7 @@ TEST(PcmReaderTest, SendsAWavFileAsItIsWhenTold) {
 TEST(PcmReaderTest, RefusesOtherKindsOfSamples) {
   struct Case {
     WavSpec spec;
-    const char* text;
+    const char* text = "";
   };
   for (const Case& other :
        {Case{{.bits = 8}, "8-bit integer"}, Case{{.bits = 24}, "24-bit integer"},
@@ -254,7 +254,7 @@ TEST(FileBytesTest, ReportsWhatCannotBeReadOrOpened) {
 class LiveFeederTest : public testing::Test {
  protected:
   PushSamples Collect() {
-    return [this](std::string samples, bool end) {
+    return [this](const std::string& samples, bool end) {
       pushed_ += samples;
       if (end) {
         pushed_ += '|';
@@ -311,13 +311,13 @@ TEST_F(LiveFeederTest, StopsInsideAPause) {
 
 // Nothing is consumed until everything that may be ahead is, then as it is pushed.
 TEST_F(LiveFeederTest, WaitsForWhatIsConsumed) {
-  const std::string samples(40 * 16000, 'x');  // 40 s
+  const std::string samples(size_t{40} * 16000, 'x');  // 40 s
   absl::StatusOr<PcmReader> reader = OpenBytes(samples);
   ASSERT_TRUE(reader.ok());
   std::atomic<int64_t> consumed_ms = 0;
   std::atomic<int64_t> pushed_ms = 0;
   std::atomic<int64_t> max_lead_ms = 0;
-  const auto push = [&](std::string part, bool end) {
+  const auto push = [&](const std::string& part, bool end) {
     pushed_ms += static_cast<int64_t>(part.size()) / 16;
     max_lead_ms = std::max(max_lead_ms.load(), pushed_ms - consumed_ms);
     pushed_ += part;
@@ -337,11 +337,11 @@ TEST_F(LiveFeederTest, WaitsForWhatIsConsumed) {
 }
 
 TEST_F(LiveFeederTest, StopsWhileNothingIsConsumed) {
-  absl::StatusOr<PcmReader> reader = OpenBytes(std::string(40 * 16000, 'x'));
+  absl::StatusOr<PcmReader> reader = OpenBytes(std::string(size_t{40} * 16000, 'x'));
   ASSERT_TRUE(reader.ok());
   absl::Notification looked;
   const auto consumed = [&] {
-    if (pushed_.size() >= 14 * 16000 && !looked.HasBeenNotified()) looked.Notify();
+    if (pushed_.size() >= size_t{14} * 16000 && !looked.HasBeenNotified()) looked.Notify();
     return absl::ZeroDuration();
   };
   {

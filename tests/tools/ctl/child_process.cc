@@ -70,6 +70,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, Options op
   std::vector<std::string> words = {kBinary};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_ = fork();

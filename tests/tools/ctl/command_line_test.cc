@@ -77,7 +77,7 @@ TEST_F(CommandLineTest, SaysItsVersion) {
 }
 
 TEST_F(CommandLineTest, ReportsUsageErrorsInOneLine) {
-  const std::vector<std::vector<std::string>> kBad = {
+  const std::vector<std::vector<std::string>> bad = {
       {},
       {"dance"},
       {"--nonsense", "ping"},
@@ -90,7 +90,7 @@ TEST_F(CommandLineTest, ReportsUsageErrorsInOneLine) {
       {"transcribe"},
       {"--connect", "/x", "transcribe", "a", "--srt", "--words"},
       {"drain", "--deadline", "x"}};
-  for (const std::vector<std::string>& arguments : kBad) {
+  for (const std::vector<std::string>& arguments : bad) {
     EXPECT_EQ(Run(arguments), ExitCode::kUsage) << testing::PrintToString(arguments);
     EXPECT_THAT(err_.text, StartsWith("superfluidctl: "));
     EXPECT_EQ(std::count(err_.text.begin(), err_.text.end(), '\n'), 1) << err_.text;

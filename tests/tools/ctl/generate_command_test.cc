@@ -16,7 +16,6 @@ namespace {
 
 using linkw::DriverMessage;
 using linkw::LaneKind;
-using linkw::Status;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;

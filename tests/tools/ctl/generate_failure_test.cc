@@ -21,24 +21,24 @@ using testing::StartsWith;
 using GenerateFailureTest = CommandTest;
 
 TEST_F(GenerateFailureTest, ReportsUsageErrors) {
-  const std::vector<std::vector<std::string>> kBad = {{},
-                                                      {"1", "--text", "a"},
-                                                      {"--text", "a", "--file", "b"},
-                                                      {"--text", ""},
-                                                      {"x"},
-                                                      {"-1"},
-                                                      {"1", "--max-tokens", "0"},
-                                                      {"1", "--lanes", "0"},
-                                                      {"1", "--lanes", "257"},
-                                                      {"1", "--lanes", "33", "--logits"},
-                                                      {"1", "--tokens-per-tick", "0"},
-                                                      {"1", "--tokens-per-tick", "1025"},
-                                                      {"1", "--temperature", "-1"},
-                                                      {"1", "--temperature", "nan"},
-                                                      {"1", "--top-p", "2"},
-                                                      {"1", "--stop", "x"},
-                                                      {"1", "--seed", "x"}};
-  for (std::vector<std::string> arguments : kBad) {
+  const std::vector<std::vector<std::string>> bad = {{},
+                                                     {"1", "--text", "a"},
+                                                     {"--text", "a", "--file", "b"},
+                                                     {"--text", ""},
+                                                     {"x"},
+                                                     {"-1"},
+                                                     {"1", "--max-tokens", "0"},
+                                                     {"1", "--lanes", "0"},
+                                                     {"1", "--lanes", "257"},
+                                                     {"1", "--lanes", "33", "--logits"},
+                                                     {"1", "--tokens-per-tick", "0"},
+                                                     {"1", "--tokens-per-tick", "1025"},
+                                                     {"1", "--temperature", "-1"},
+                                                     {"1", "--temperature", "nan"},
+                                                     {"1", "--top-p", "2"},
+                                                     {"1", "--stop", "x"},
+                                                     {"1", "--seed", "x"}};
+  for (std::vector<std::string> arguments : bad) {
     arguments.insert(arguments.begin(), {"--connect", "/nowhere", "generate"});
     EXPECT_EQ(Run(arguments), ExitCode::kUsage) << testing::PrintToString(arguments);
     EXPECT_THAT(err_.text, StartsWith("superfluidctl: "));
@@ -60,7 +60,7 @@ TEST_F(GenerateFailureTest, RefusesWhatThisEngineCannotTake) {
     std::vector<std::string> arguments;
     std::string says;
   };
-  const std::vector<Case> kCases = {
+  const std::vector<Case> cases = {
       {[](auto& hello) { hello.limits.max_lanes = 0; }, {"1"}, "does not generate tokens"},
       {[](auto& hello) { hello.limits.max_lanes = 2; }, {"1", "--lanes", "3"}, "at most 2 lanes"},
       {[](auto&) {}, {"300"}, "token 300 is outside this engine's vocabulary of 300"},
@@ -74,7 +74,7 @@ TEST_F(GenerateFailureTest, RefusesWhatThisEngineCannotTake) {
        {"1", "2", "3"},
        "longer than this engine's context of 2"},
       {[](auto& hello) { hello.limits.ring_specs.clear(); }, {"1"}, "announced no ring 1"}};
-  for (const Case& test : kCases) {
+  for (const Case& test : cases) {
     TokenWorker worker;
     test.change(worker.hello());
     std::vector<std::string> arguments = {"generate"};
@@ -150,12 +150,12 @@ TEST_F(GenerateFailureTest, ReportsAWorkerThatMakesNoSense) {
     std::function<void(linkw::TickResult&)> change;
     std::string says;
   };
-  const std::vector<Case> kCases = {
+  const std::vector<Case> cases = {
       {[](auto& result) { result.events.lanes[0].lane_tag = linkw::LaneTag{9}; }, "lane 9"},
       {[](auto& result) { result.events.lanes[0].out.count = 4'000'000'000; }, "4000000000 words"},
       {[](auto& result) { result.events.lanes[0].out.generation += 2; }, "REJECT_BAD_REF"},
       {[](auto& result) { result.events.lanes[0].out = {}; }, "other tokens than it put"}};
-  for (const Case& test : kCases) {
+  for (const Case& test : cases) {
     TokenWorker::Script script;
     script.change_result = test.change;
     TokenWorker worker(script);

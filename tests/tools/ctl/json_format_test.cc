@@ -14,7 +14,6 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr absl::Duration kNow = absl::Microseconds(1234567);
 

@@ -31,7 +31,7 @@ inline linkw::TranscribeSegment MakePartial(uint32_t index, int64_t start_ms, in
 
 // "one two" and "three", 10 s of audio in 2 s.
 inline TranscriptionOutcome MakeOutcome() {
-  linkw::TranscriptSegment first = MakeSegment(0, 1230, 3450, "one two");
+  linkw::TranscribeSegment first = MakeSegment(0, 1230, 3450, "one two");
   first.avg_logprob = -0.25F;
   first.no_speech_prob = 0.1F;
   first.words = {{1230, 2000, "one", 0.9F}, {2000, 3450, "two", 0.5F}};
@@ -40,7 +40,9 @@ inline TranscriptionOutcome MakeOutcome() {
   outcome.result.text = "one two three";
   outcome.result.language = "en";
   outcome.result.duration_ms = 10000;
-  outcome.result.segments = {first, MakeSegment(1, 4000, 5000, "three")};
+  const linkw::TranscribeSegment second = MakeSegment(1, 4000, 5000, "three");
+  outcome.result.segments = {static_cast<const linkw::TranscriptSegment&>(first),
+                             static_cast<const linkw::TranscriptSegment&>(second)};
   outcome.result.stats = {.engine_steps = 1001,
                           .engine_us = 1900000,
                           .queue_us = 250,

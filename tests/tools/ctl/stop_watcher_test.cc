@@ -82,7 +82,7 @@ TEST_F(StopWatcherTest, KeepsTheFirstReason) {
 }
 
 TEST_F(StopWatcherTest, GivesSignalsTheirFormerMeaningBack) {
-  ASSERT_NE(std::signal(SIGINT, SIG_IGN), SIG_ERR);
+  ASSERT_NE(std::signal(SIGINT, SIG_IGN), SIG_ERR);  // NOLINT(performance-no-int-to-ptr)
   {
     StopWatcher watcher({}, [](StopReason) { ADD_FAILURE(); });
   }

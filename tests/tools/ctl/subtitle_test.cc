@@ -26,12 +26,12 @@ TEST(CueTimesTest, EndAfterTheyStart) {
 }
 
 TEST(CueTimesTest, SurviveAnyNumber) {
-  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
-  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  const CueTimes negative = CueTimesOf(MakeSegment(0, kMin, kMin, "x"));
+  constexpr int64_t min = std::numeric_limits<int64_t>::min();
+  constexpr int64_t max = std::numeric_limits<int64_t>::max();
+  const CueTimes negative = CueTimesOf(MakeSegment(0, min, min, "x"));
   EXPECT_EQ(negative.start_ms, 0);
   EXPECT_EQ(negative.end_ms, 1);
-  const CueTimes huge = CueTimesOf(MakeSegment(0, kMax, kMax, "x"));
+  const CueTimes huge = CueTimesOf(MakeSegment(0, max, max, "x"));
   EXPECT_GT(huge.end_ms, huge.start_ms);
 }
 

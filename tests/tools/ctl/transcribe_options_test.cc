@@ -92,32 +92,32 @@ TEST_F(TranscribeOptionsTest, ChoosesTheRoute) {
 }
 
 TEST_F(TranscribeOptionsTest, RefusesWhatMakesNoSense) {
-  const std::vector<std::vector<std::string>> kBad = {{"a", "--json", "--srt"},
-                                                      {"a", "--srt", "--vtt"},
-                                                      {"a", "--stream", "--no-stream"},
-                                                      {"a", "--partials", "--no-stream"},
-                                                      {"a", "--words", "--no-timestamps"},
-                                                      {"a", "--srt", "--no-timestamps"},
-                                                      {"a", "--srt", "--words"},
-                                                      {"a", "--json", "--partials"},
-                                                      {"a", "--vtt", "--partials"},
-                                                      {"a", "--live", "--inline"},
-                                                      {"a", "--speed", "2"},
-                                                      {"a", "--live", "--speed", "-1"},
-                                                      {"a", "--rate", "0"},
-                                                      {"a", "--channels", "0"},
-                                                      {"a", "--deadline", "0"},
-                                                      {"a", "--deadline", "soon"},
-                                                      {"a", "--cancel-after", "-1"},
-                                                      {"a", "--rate", "8000"},
-                                                      {"a", "--channels", "2"},
-                                                      {"a", "--live", "--rate", "8000"},
-                                                      {"-", "--inline", "--rate", "8000"},
-                                                      {"a", "--output", ""},
-                                                      {"a", "--language", ""},
-                                                      {"a", "b"},
-                                                      {"a", "--nonsense"}};
-  for (const std::vector<std::string>& arguments : kBad) {
+  const std::vector<std::vector<std::string>> bad = {{"a", "--json", "--srt"},
+                                                     {"a", "--srt", "--vtt"},
+                                                     {"a", "--stream", "--no-stream"},
+                                                     {"a", "--partials", "--no-stream"},
+                                                     {"a", "--words", "--no-timestamps"},
+                                                     {"a", "--srt", "--no-timestamps"},
+                                                     {"a", "--srt", "--words"},
+                                                     {"a", "--json", "--partials"},
+                                                     {"a", "--vtt", "--partials"},
+                                                     {"a", "--live", "--inline"},
+                                                     {"a", "--speed", "2"},
+                                                     {"a", "--live", "--speed", "-1"},
+                                                     {"a", "--rate", "0"},
+                                                     {"a", "--channels", "0"},
+                                                     {"a", "--deadline", "0"},
+                                                     {"a", "--deadline", "soon"},
+                                                     {"a", "--cancel-after", "-1"},
+                                                     {"a", "--rate", "8000"},
+                                                     {"a", "--channels", "2"},
+                                                     {"a", "--live", "--rate", "8000"},
+                                                     {"-", "--inline", "--rate", "8000"},
+                                                     {"a", "--output", ""},
+                                                     {"a", "--language", ""},
+                                                     {"a", "b"},
+                                                     {"a", "--nonsense"}};
+  for (const std::vector<std::string>& arguments : bad) {
     EXPECT_NE(Parse(arguments), "") << testing::PrintToString(arguments);
   }
 }

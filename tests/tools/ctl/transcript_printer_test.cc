@@ -13,7 +13,6 @@
 namespace superfluid::ctl {
 namespace {
 
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;

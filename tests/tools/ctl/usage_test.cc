@@ -43,14 +43,14 @@ TEST_F(UsageTest, KnowsAFileThatBeginsWithADash) {
 }
 
 TEST_F(UsageTest, SaysWhatATimeLooksLike) {
-  const std::vector<std::vector<std::string>> kBad = {{"--timeout", "soon", "ping"},
-                                                      {"ping", "--interval", "soon"},
-                                                      {"drain", "--deadline", "soon"},
-                                                      {"top", "--interval", "soon"},
-                                                      {"transcribe", "a", "--deadline", "soon"},
-                                                      {"transcribe", "a", "--cancel-after", "soon"},
-                                                      {"generate", "1", "--cancel-after", "soon"}};
-  for (const std::vector<std::string>& arguments : kBad) {
+  const std::vector<std::vector<std::string>> bad = {{"--timeout", "soon", "ping"},
+                                                     {"ping", "--interval", "soon"},
+                                                     {"drain", "--deadline", "soon"},
+                                                     {"top", "--interval", "soon"},
+                                                     {"transcribe", "a", "--deadline", "soon"},
+                                                     {"transcribe", "a", "--cancel-after", "soon"},
+                                                     {"generate", "1", "--cancel-after", "soon"}};
+  for (const std::vector<std::string>& arguments : bad) {
     EXPECT_EQ(Run(arguments), ExitCode::kUsage) << testing::PrintToString(arguments);
     EXPECT_THAT(err_.text, HasSubstr("a time with its unit such as 500ms or 2s"));
     EXPECT_EQ(std::count(err_.text.begin(), err_.text.end(), '\n'), 1) << err_.text;

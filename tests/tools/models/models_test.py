@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 ROOT = pathlib.Path(__file__).absolute().parent.parent.parent.parent
 MODELS = ROOT / "tools/models"
@@ -59,7 +60,8 @@ class ModelsTest(unittest.TestCase):
 
 
 class EveryScript(ModelsTest):
-    SCRIPTS = (("make_whisper.py", *SMALL_WHISPER), ("make_llama.py",), ("make_lora.py",))
+    SCRIPTS = (("make_whisper.py", *SMALL_WHISPER), ("make_llama.py",), ("make_lora.py",),
+               ("make_mmproj.py",), ("make_image.py",))
 
     def test_a_seed_gives_the_same_bytes_and_another_seed_others(self):
         for script, *options in self.SCRIPTS:
@@ -69,7 +71,8 @@ class EveryScript(ModelsTest):
                 self.assertNotEqual(first, self.made(script, *options, "--seed", "2"))
 
     def test_each_has_help_and_refuses_what_it_does_not_know(self):
-        for script in ("make_whisper.py", "make_llama.py", "make_lora.py", "break_model.py"):
+        scripts = [script for script, *_ in self.SCRIPTS]
+        for script in (*scripts, "break_model.py"):
             with self.subTest(script):
                 shown = self.run_script(script, "--help")
                 self.assertEqual(shown.returncode, 0)
@@ -81,7 +84,10 @@ class EveryScript(ModelsTest):
                                  ("make_whisper.py", "--layers", "0"),
                                  ("make_llama.py", "--kv-heads", "3"),
                                  ("make_llama.py", "--width", "65"),
-                                 ("make_llama.py", "--vocabulary", "100")):
+                                 ("make_llama.py", "--vocabulary", "100"),
+                                 ("make_mmproj.py", "--image", "33"),
+                                 ("make_mmproj.py", "--heads", "3"),
+                                 ("make_image.py", "--width", "0")):
             with self.subTest(script=script, options=options):
                 self.assertEqual(self.run_script(script, self.folder / "x", *options).returncode, 2)
                 self.assertFalse((self.folder / "x").exists())
@@ -160,7 +166,7 @@ class Whisper(ModelsTest):
 
 
 class Gguf(ModelsTest):
-    SCALARS = {4: "I", 5: "i", 6: "f"}
+    SCALARS = {4: "I", 5: "i", 6: "f", 7: "?"}
 
     def text(self, reader):
         return reader.bytes(reader.take("Q")).decode()
@@ -218,6 +224,13 @@ class Gguf(ModelsTest):
         self.assertEqual(keys["general.architecture"], "nosuch")
         self.assertIn("nosuch.block_count", keys)
 
+    def test_tokens_for_images(self):
+        keys, _ = self.parse(self.made("make_llama.py", "--image-tokens"))
+        words, kinds = keys["tokenizer.ggml.tokens"], keys["tokenizer.ggml.token_type"]
+        self.assertEqual((len(words), words[-3], words[-1]),
+                         (768, "<start_of_image>", "<end_of_image>"))
+        self.assertEqual(kinds[-4:], [1, 3, 3, 3])
+
     def test_an_adapter(self):
         keys, tensors = self.parse(self.made("make_lora.py", "--rank", "8"))
         self.assertEqual((keys["general.type"], keys["adapter.type"]), ("adapter", "lora"))
@@ -225,6 +238,23 @@ class Gguf(ModelsTest):
         self.assertEqual(tensors["blk.1.ffn_down.weight.lora_b"][0], [8, 64])
         _, wrong = self.parse(self.made("make_lora.py", "--wrong-shape"))
         self.assertEqual(wrong["blk.0.attn_q.weight.lora_a"][0], [128, 4])
+
+    def test_a_projector(self):
+        keys, tensors = self.parse(self.made("make_mmproj.py"))
+        self.assertEqual((keys["general.architecture"], keys["general.type"]), ("clip", "mmproj"))
+        self.assertIs(keys["clip.has_vision_encoder"], True)
+        self.assertEqual(keys["clip.vision.image_mean"], [0.5, 0.5, 0.5])
+        self.assertEqual(tensors["v.patch_embd.weight"][0], [8, 8, 3, 32])
+        self.assertEqual(tensors["v.position_embd.weight"][0], [32, 17])
+        self.assertEqual(tensors["mm.2.weight"][0], [64, 64])
+        self.assertEqual(struct.unpack_from("<f", tensors["mm.2.bias"][2])[0], 2.0)
+        _, wrong = self.parse(self.made("make_mmproj.py", "--wrong-shape"))
+        self.assertEqual(wrong["v.blk.0.attn_q.weight"][0], [64, 32])
+        keys, tensors = self.parse(self.made("make_mmproj.py", "--projector", "gemma3",
+                                             "--width", "96"))
+        self.assertEqual(keys["clip.projector_type"], "gemma3")
+        self.assertEqual(tensors["mm.input_projection.weight"][0], [96, 32])
+        self.assertEqual(tensors["v.position_embd.weight"][0], [32, 16])
 
     def test_broken_ones(self):
         whole = self.made("make_llama.py")
@@ -236,6 +266,35 @@ class Gguf(ModelsTest):
         self.assertEqual(Reader(self.broken(whole, "strings")[24:]).take("Q"), 1 << 60)
         _, nan = self.parse(self.broken(whole, "nan"))
         self.assertEqual(set(nan["output.weight"][2]), {0xFF})
+
+
+class Images(ModelsTest):
+    SIZE = ("--width", "33", "--height", "7")
+
+    def test_a_png(self):
+        data = self.made("make_image.py", *self.SIZE)
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        chunks, place = {}, 8
+        while place < len(data):
+            (size,) = struct.unpack_from(">I", data, place)
+            body = data[place + 4:place + 8 + size]
+            self.assertEqual(struct.unpack_from(">I", data, place + 8 + size)[0], zlib.crc32(body))
+            chunks[body[:4]] = body[4:]
+            place += 12 + size
+        self.assertEqual(struct.unpack(">IIBBBBB", chunks[b"IHDR"]), (33, 7, 8, 2, 0, 0, 0))
+        pixels = zlib.decompress(chunks[b"IDAT"])
+        self.assertEqual(len(pixels), 7 * (1 + 3 * 33))
+        self.assertEqual(pixels[:100], pixels[100:200])
+        self.assertNotEqual(pixels[:100], pixels[500:600])
+
+    def test_a_bmp_has_the_same_pixels(self):
+        data = self.made("make_image.py", *self.SIZE, "--format", "bmp")
+        kind, size, _, _, start = struct.unpack_from("<2sIHHI", data)
+        self.assertEqual((kind, size, start), (b"BM", len(data), 54))
+        self.assertEqual(struct.unpack_from("<ii", data, 18), (33, 7))
+        png = self.made("make_image.py", *self.SIZE)
+        top = data[len(data) - 100:]  # the last line; 99 bytes and a byte of padding
+        self.assertIn(bytes(top[2::-1]) + bytes(top[5:2:-1]), png)
 
 
 if __name__ == "__main__":

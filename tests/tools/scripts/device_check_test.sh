@@ -80,14 +80,15 @@ test_everything_is_run_on_the_gpu() {
   expect_contains "$(<calls)" "--engine-option backends=$PWD/prepared/lib"
   expect_contains "$(grep ^conformance calls)" "--rooted"
   expect_equal "$(grep -c -- 'gpu_layers=0' calls)" 1 "calls that name the CPU: the reference"
-  [[ -e kept/conformance.log && -e kept/draws.log ]]
+  expect_equal "$(grep -c -- 'libsuperfluid_whisper.so.*--device 0 --engine-option backends=' calls)" 3 "calls for whisper"
+  [[ -e kept/llama-conformance.log && -e kept/whisper-conformance.log && -e kept/draws.log ]]
 }
 
 test_without_gpu_all_of_it_is_run_on_the_cpu() {
   prepared_folder
   no_gpu
   expect_status 0 "$DEVICE_CHECK" --prepared prepared --without-gpu
-  expect_equal "$(grep -vc -- 'gpu_layers=0' calls)" 0 "calls that may use a GPU"
+  expect_equal "$(grep -vcE -- 'gpu_layers=0|gpu=false' calls)" 0 "calls that may use a GPU"
   expect_contains "$(<calls)" "--expect-backend CPU"
 }
 

@@ -17,7 +17,7 @@ script() {
 # Everything that the scripts call. No package is wanted.
 setup() {
   export HOME="$PWD/home" FAKES="$PWD" PACKAGES_FILE="$PWD/packages.txt" TMPDIR="$PWD/tmp"
-  unset XDG_CACHE_HOME SUPERFLUID_OUTPUT_BASE
+  unset XDG_CACHE_HOME SUPERFLUID_OUTPUT_BASE SUPERFLUID_WHISPER SUPERFLUID_LLAMA
   export NPM_PACKAGES_FILE="$PWD/packages.txt"
   export PATH="$PWD/bin:$PATH"
   unset SUPERFLUID_ENGINE_PATH
@@ -25,7 +25,7 @@ setup() {
   : >packages.txt
   : >talk.wav
   script bin/bazel <<'END'
-echo "$*" >>"$FAKES/bazel-calls"
+echo "$* ${SUPERFLUID_WHISPER:-}" >>"$FAKES/bazel-calls"
 case $1 in
   info) echo "$FAKES/out" ;;
   build)
@@ -81,6 +81,24 @@ test_run_builds_the_engine_that_a_worker_asks_for() {
   expect_status 0 run superfluid_worker --model m --engine whisper --version
   expect_contains "$(<bazel-calls)" "//engine/whisper"
   expect_equal "$(<engine-path)" "$PWD/out/engine/whisper"
+}
+
+test_run_with_gpu_gives_the_engine_its_backends() {
+  local package="$PWD/home/.cache/superfluid/npm/node-llama-cpp-linux-x64-cuda-1.0.0"
+  setup
+  NPM_PACKAGES_FILE="$PWD/npm_packages.txt"
+  printf 'gpu @node-llama-cpp/linux-x64-cuda@1.0.0 sha512-x\n' >npm_packages.txt
+  mkdir -p "$package"
+  expect_status 0 run --gpu superfluid_worker --engine whisper --version
+  expect_contains "$(<bazel-calls)" "//engine/whisper:libsuperfluid_whisper.so shared"
+  expect_contains "$(<worker-calls)" "--engine-option backends=$package/bins/linux-x64-cuda"
+}
+
+test_run_with_gpu_is_for_engines_that_use_one() {
+  setup
+  expect_status 2 run --gpu superfluid_worker --engine sim
+  expect_contains "$output" "--gpu is for the engines whisper llama"
+  expect_status 2 run --gpu superfluidctl
 }
 
 test_run_builds_no_engine_that_is_not_asked_for() {
