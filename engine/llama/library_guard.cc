@@ -9,10 +9,10 @@
 namespace superfluid {
 namespace {
 
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local int guards = 0;
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local bool assertion_failed = false;
-// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 // The library ends the process when this returns. It is C, compiled with unwind tables, so an
 // exception passes through it.

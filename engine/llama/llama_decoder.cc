@@ -3,6 +3,7 @@
 #include <llama.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <memory>
 
@@ -10,6 +11,8 @@
 
 namespace superfluid {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr int kCancelled = 2;
 constexpr size_t kLogitBytes = size_t{256} << 20U;
@@ -21,9 +24,9 @@ size_t MaxOutputs(uint32_t vocab, size_t tokens) {
 }
 
 absl::Status NoRoom(uint64_t needed, const KvCells& cells) {
-  return absl::ResourceExhaustedError(absl::StrCat("no room for the state of ", needed,
-                                                   " tokens: of ", cells.total(), " there are ",
-                                                   cells.free(), " free"));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no room for the state of ", needed, " more tokens: of ", cells.total(),
+                   " there are ", cells.free(), " free (engine option kv_tokens)"));
 }
 
 // The library asks this at each node of its graph.
@@ -112,12 +115,13 @@ struct LlamaDecoder::Batch {
   std::vector<int8_t> output;
 };
 
-LlamaDecoder::LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact)
+LlamaDecoder::LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact, absl::Duration pass_time)
     : model_(model),
       kv_(kv),
       exact_(exact),
       max_tokens_(model.batch_tokens()),
-      max_outputs_(MaxOutputs(model.vocab_size(), model.batch_tokens())) {}
+      max_outputs_(MaxOutputs(model.vocab_size(), model.batch_tokens())),
+      pass_size_(model.batch_tokens(), pass_time) {}
 
 LlamaDecoder::~LlamaDecoder() = default;
 
@@ -132,7 +136,16 @@ absl::Status LlamaDecoder::MakeRoom(absl::Span<LlamaShare> shares) {
 
 absl::Status LlamaDecoder::Run(absl::Span<LlamaShare> shares, const CancelToken& token) {
   if (absl::Status status = MakeRoom(shares); !status.ok()) return status;
-  return exact_ ? RunOneByOne(shares, token) : RunTogether(shares, token);
+  const Clock::time_point begin = Clock::now();
+  absl::Status status = exact_ ? RunOneByOne(shares, token) : RunTogether(shares, token);
+  size_t tokens = 0;
+  for (const LlamaShare& share : shares) {
+    if (!share.complete) return status;
+    tokens += share.tokens.size();
+  }
+  pass_time_ = absl::FromChrono(Clock::now() - begin);
+  if (shares.front().rows == nullptr) pass_size_.Took(tokens, pass_time_);
+  return status;
 }
 
 LlamaDecoder::Batch LlamaDecoder::NewBatch(size_t tokens) const {
@@ -232,7 +245,7 @@ absl::StatusOr<bool> LlamaDecoder::ComputeSome(LlamaSequence& sequence, uint64_t
   if (!sequence.media().Complete(sequence.computed(), end)) return NoMediaToCompute();
   LlamaShare share;
   share.sequence = &sequence;
-  share.Take(sequence.NextPiece(end, max_tokens_));
+  share.Take(sequence.NextPiece(end, max_tokens()));
   if (absl::Status status = Run(absl::MakeSpan(&share, 1), token); !status.ok()) return status;
   if (share.done < share.tokens.size()) return absl::CancelledError("cancelled while computing");
   return sequence.computed() >= end;

@@ -13,6 +13,7 @@
 #include "engine/llama/llama_kv.h"
 #include "engine/llama/llama_model.h"
 #include "engine/llama/llama_sequence.h"
+#include "engine/llama/pass_size.h"
 
 namespace superfluid {
 
@@ -46,14 +47,20 @@ absl::Status NoMediaToCompute();
 // Threads: one. Lifetime: the model must outlive it.
 class LlamaDecoder {
  public:
-  LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact);
+  // `pass_time`: what a pass of tokens should take; see PassSize.
+  LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact, absl::Duration pass_time);
   LlamaDecoder(const LlamaDecoder&) = delete;
   LlamaDecoder& operator=(const LlamaDecoder&) = delete;
   ~LlamaDecoder();
 
-  // Of a pass: tokens, and outputs (their logits are kept until the next pass).
-  size_t max_tokens() const { return max_tokens_; }
+  // Of the next pass: tokens, of those that stand for media, and outputs (their logits are kept
+  // until the next pass).
+  size_t max_tokens() const { return pass_size_.tokens(); }
+  size_t max_media_tokens() const { return max_tokens_; }
   size_t max_outputs() const { return max_outputs_; }
+
+  // How long the last pass took that was not cancelled.
+  absl::Duration pass_time() const { return pass_time_; }
 
   // OK also if `token` was set meanwhile; `done` says what was computed. Errors: ResourceExhausted
   // (no room; nothing has changed), Internal (the library failed; sequences hold what it kept).
@@ -86,6 +93,8 @@ class LlamaDecoder {
   const bool exact_;
   const size_t max_tokens_;
   const size_t max_outputs_;
+  PassSize pass_size_;
+  absl::Duration pass_time_;
   std::vector<float> exact_logits_;
 };
 

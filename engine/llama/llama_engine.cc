@@ -18,7 +18,10 @@
 namespace superfluid {
 namespace {
 
-constexpr absl::Duration kMicroStep = absl::Milliseconds(100);
+// A pass of tokens takes `pass_ms`, or what one of few tokens took; and more, until the next ones
+// are made smaller, where a long text lies before it.
+constexpr absl::Duration kMicroStep = absl::Seconds(1);
+constexpr int kPassSlack = 4;
 // An image is one step, and may take longer than the blank one did.
 constexpr int kEncodeSlack = 4;
 constexpr absl::Duration kMaxMicroStep = absl::Seconds(30);
@@ -40,10 +43,12 @@ class LlamaEngine : public Engine {
       : generation_(std::move(world)) {
     info_.name = "llama";
     info_.version = absl::StrCat("llama.cpp ", LlamaLibrary::Version());
-    info_.micro_step = kMicroStep;
+    info_.micro_step = std::clamp(std::max(kPassSlack * generation_.warm_pass_time(),
+                                           2 * absl::Milliseconds(options.pass_ms)),
+                                  kMicroStep, kMaxMicroStep);
     if (const MediaEncoder* encoder = generation_.encoder(); encoder != nullptr) {
       info_.micro_step =
-          std::clamp(kEncodeSlack * encoder->encode_time(), kMicroStep, kMaxMicroStep);
+          std::clamp(kEncodeSlack * encoder->encode_time(), info_.micro_step, kMaxMicroStep);
     }
     info_.max_lanes = static_cast<int>(kLlamaMaxLanes);
     info_.kv_bits = KvBits(options.kv_type);

@@ -90,6 +90,7 @@ class LlamaGeneration : public Generation {
   // The names of what is served, for the engine's capabilities.
   std::vector<std::string> Calls() const;
   const LlamaModel& model() const { return *world_->model; }
+  absl::Duration warm_pass_time() const { return world_->warm_pass_time; }
   const MediaEncoder* encoder() const { return world_->media.encoder(); }  // null: none
 
   // What must hold between any two calls. For tests.

@@ -5,6 +5,7 @@
 #include <llama.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -49,12 +51,23 @@ EngineLogLevel LevelOf(ggml_log_level level) {
   return EngineLogLevel::kDebug;
 }
 
+// What the library says of a pass that our abort hook ended, which is no fault, and of an option
+// that we set on purpose.
+bool IsExpected(absl::string_view line) {
+  constexpr std::array<absl::string_view, 4> expected = {
+      "failed to compute graph, compute status: 1", "failed to decode, ret = 2",
+      "removing memory module entries for seq_id", "model default pooling_type is"};
+  return std::ranges::any_of(
+      expected, [line](absl::string_view text) { return absl::StrContains(line, text); });
+}
+
 // Sends the line to the newest user. The mutex is held.
 void EndLine(Process& process) {
   const std::string line = std::exchange(process.line, {});
   const absl::string_view text = absl::StripAsciiWhitespace(line);
   if (text.empty() || process.sinks.empty()) return;
   LlamaLibrary::Sink& sink = *process.sinks.back();
+  if (IsExpected(text)) process.level = GGML_LOG_LEVEL_INFO;
   if (process.level == GGML_LOG_LEVEL_ERROR && sink.error.empty()) sink.error = std::string(text);
   if (sink.log != nullptr) sink.log(LevelOf(process.level), text);
 }

@@ -22,6 +22,9 @@ struct Value {
     return absl::InvalidArgumentError(absl::StrCat("llama option '", key, "': '", text,
                                                    "' is not a number from ", low, " to ", high));
   }
+  absl::StatusOr<int64_t> ZeroOr(int64_t low, int64_t high) const {
+    return text == "0" ? int64_t{0} : In(low, high);
+  }
   absl::Status NotOneOf(absl::string_view names) const {
     return absl::InvalidArgumentError(
         absl::StrCat("llama option '", key, "': '", text, "' is not one of ", names));
@@ -77,10 +80,12 @@ struct Option {
 };
 
 constexpr std::array kOptions = {
-    Option{"context", [](Value v, LlamaOptions& o) { return Set(v.In(16, 1'048'576), o.context); }},
+    Option{"context",
+           [](Value v, LlamaOptions& o) { return Set(v.ZeroOr(16, 1'048'576), o.context); }},
     Option{"kv_tokens",
-           [](Value v, LlamaOptions& o) { return Set(v.In(16, 4'194'304), o.kv_tokens); }},
+           [](Value v, LlamaOptions& o) { return Set(v.ZeroOr(16, 4'194'304), o.kv_tokens); }},
     Option{"batch", [](Value v, LlamaOptions& o) { return Set(v.In(1, 65'536), o.batch); }},
+    Option{"pass_ms", [](Value v, LlamaOptions& o) { return Set(v.In(0, 60'000), o.pass_ms); }},
     Option{"ubatch", [](Value v, LlamaOptions& o) { return Set(v.In(1, 8192), o.ubatch); }},
     Option{"gpu_layers",
            [](Value v, LlamaOptions& o) { return Set(v.In(-1, 10'000), o.gpu_layers); }},

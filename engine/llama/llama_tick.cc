@@ -57,9 +57,9 @@ class Passes {
   void Collect(std::vector<LlamaLane>& lanes) {
     shares_.clear();
     whose_.clear();
-    tokens_left_ = world_.decoder.max_tokens();
-    outputs_left_ = world_.decoder.max_outputs();
     ChooseKind(lanes);
+    tokens_left_ = media_ ? world_.decoder.max_media_tokens() : world_.decoder.max_tokens();
+    outputs_left_ = world_.decoder.max_outputs();
     size_t& next = media_ ? next_media_ : next_;
     const size_t first = std::exchange(next, 0);
     for (const bool drawing : {true, false}) {

@@ -2,12 +2,14 @@
 
 #include <llama.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "engine/llama/pass_size.h"
 
 namespace superfluid {
 namespace {
@@ -40,7 +42,7 @@ LlamaWorld::LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> lo
       model(std::move(loaded)),
       cells(model->kv_tokens()),
       kv(llama_get_memory(model->context()), cells, kLlamaSequenceIds),
-      decoder(*model, kv, options.exact),
+      decoder(*model, kv, options.exact, absl::Milliseconds(options.pass_ms)),
       cache(kCacheBlockTokens * BytesPerToken(*model, options.kv_type)),
       leases(cache, handles, {options.ttl_ms, options.ttl_ticks, kLlamaMaxLeases}),
       sequences(kv, handles, options.max_sequences),
@@ -54,14 +56,7 @@ LlamaWorld::LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> lo
 
 absl::Status LlamaWorld::WarmUp() {
   LlamaSequence sequence(kv, {});
-  const llama_token first = llama_vocab_bos(model->vocab());
-  sequence.Append(std::vector<Token>(kWarmUpTokens, first < 0 ? 0 : static_cast<Token>(first)),
-                  /*drawn=*/false);
-  const CancelToken never;
-  for (absl::StatusOr<bool> done = false; !*done;) {
-    done = decoder.ComputeSome(sequence, kWarmUpTokens, never);
-    if (!done.ok()) return done.status();
-  }
+  if (absl::Status status = AddBlank(sequence, kWarmUpTokens); !status.ok()) return status;
   const absl::StatusOr<int32_t> id = sequence.Id();
   if (!id.ok()) return id.status();
   std::vector<std::byte> state(llama_state_seq_get_size(model->context(), *id));
@@ -71,7 +66,20 @@ absl::Status LlamaWorld::WarmUp() {
     layout.Learn(state, kWarmUpTokens);
   }
   if (layout.known()) cache.set_block_bytes(kCacheBlockTokens * layout.kv_bytes_per_token());
-  return absl::OkStatus();
+  const uint64_t room = std::min<uint64_t>(model->context_tokens(), cells.total()) - kWarmUpTokens;
+  absl::Status status = AddBlank(sequence, std::min<uint64_t>(PassSize::kLeast, room));
+  warm_pass_time = decoder.pass_time();
+  return status;
+}
+
+absl::Status LlamaWorld::AddBlank(LlamaSequence& sequence, uint64_t count) {
+  const llama_token first = llama_vocab_bos(model->vocab());
+  sequence.Append(std::vector<Token>(count, first < 0 ? 0 : static_cast<Token>(first)),
+                  /*drawn=*/false);
+  const CancelToken never;
+  absl::StatusOr<bool> done = false;
+  while (done.ok() && !*done) done = decoder.ComputeSome(sequence, sequence.length(), never);
+  return done.status();
 }
 
 void LlamaWorld::ClearSpoiltCells() {

@@ -38,9 +38,10 @@ struct LlamaWorld {
   LlamaWorld(const LlamaWorld&) = delete;
   LlamaWorld& operator=(const LlamaWorld&) = delete;
 
-  // Computes two tokens once: warms the model up and learns how the library writes state.
-  // Errors: Internal.
+  // Computes a few tokens once: warms the model up, learns how the library writes state, and how
+  // long a small pass takes. Errors: Internal.
   absl::Status WarmUp();
+  absl::Duration warm_pass_time;  // of PassSize::kLeast tokens, once warm
 
   PrefixLeases::Moment Now() const;
   void ExpireLeases() { leases.Expire(Now()); }
@@ -72,6 +73,10 @@ struct LlamaWorld {
   void ClearSpoiltCells();
 
   uint64_t tentative_tokens = 0;  // of imports that have not taken effect
+
+ private:
+  // Computes `count` more tokens of it, whatever they are.
+  absl::Status AddBlank(LlamaSequence& sequence, uint64_t count);
 };
 
 }  // namespace superfluid

@@ -1,9 +1,13 @@
 #include "engine/whisper/library_log.h"
 
+#include <cmath>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 #include "engine/whisper/ggml_names.h"
 
 namespace superfluid {
@@ -23,6 +27,21 @@ std::string_view WithoutFunction(std::string_view line) {
   const bool is_name = colon != std::string_view::npos &&
                        line.substr(0, colon).find_first_of(" \t") == std::string_view::npos;
   return is_name ? line.substr(colon + 2) : line;
+}
+
+// "whisper_init_state: compute buffer (conv)   =    3.99 MB" -> 3990000; 0 for any other line.
+uint64_t StateBytesIn(absl::string_view line) {
+  constexpr absl::string_view kUnit = " MB";
+  const size_t equals = line.rfind('=');
+  if (!absl::StartsWith(line, "whisper_init_state: ") || !absl::EndsWith(line, kUnit) ||
+      equals == absl::string_view::npos) {
+    return 0;
+  }
+  line.remove_suffix(kUnit.size());
+  double megabytes = 0;
+  if (equals >= line.size() || !absl::SimpleAtod(line.substr(equals + 1), &megabytes)) return 0;
+  const bool is_sane = megabytes > 0 && megabytes < 1e9;
+  return is_sane ? static_cast<uint64_t>(std::llround(megabytes * 1e6)) : 0;
 }
 
 void DropReport(GgmlLogLevel /*level*/, const char* /*text*/, void* /*context*/) {}
@@ -48,6 +67,11 @@ class LibraryLog::Sink {
     return std::exchange(first_error_, {});
   }
 
+  uint64_t TakeStateBytes() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(state_bytes_, 0);
+  }
+
  private:
   void Add(GgmlLogLevel level, std::string_view text) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -67,6 +91,7 @@ class LibraryLog::Sink {
     if (level_ == EngineLogLevel::kError && first_error_.empty()) {
       first_error_ = WithoutFunction(ended);
     }
+    if (loading_) state_bytes_ += StateBytesIn(ended);
     if (!loading_ && level_ == EngineLogLevel::kDebug) return;  // several lines a second
     if (log_) log_(loading_ ? level_ : EngineLogLevel::kDebug, ended);
   }
@@ -78,6 +103,7 @@ class LibraryLog::Sink {
   std::string line_;  // so far; a report may come in pieces
   EngineLogLevel level_ = EngineLogLevel::kDebug;
   std::string first_error_;
+  uint64_t state_bytes_ = 0;
 };
 
 LibraryLog::LibraryLog(EngineLog log) : sink_(std::make_unique<Sink>(std::move(log))) {
@@ -89,5 +115,7 @@ LibraryLog::~LibraryLog() { whisper_log_set(DropReport, nullptr); }
 void LibraryLog::EndLoading() { sink_->EndLoading(); }
 
 std::string LibraryLog::TakeFirstError() { return sink_->TakeFirstError(); }
+
+uint64_t LibraryLog::TakeStateBytes() { return sink_->TakeStateBytes(); }
 
 }  // namespace superfluid

@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_ENGINE_WHISPER_LIBRARY_LOG_H_
 #define SUPERFLUID_ENGINE_WHISPER_LIBRARY_LOG_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,10 @@ class LibraryLog {
   // The first error since the last call, without the name of the library's function; empty if there
   // was none. For the text of a Status.
   std::string TakeFirstError();
+
+  // What the library said that the buffers of states made while loading take, on whatever device,
+  // since the last call; no other call of it tells. 0: it said nothing.
+  uint64_t TakeStateBytes();
 
  private:
   class Sink;

@@ -13,7 +13,8 @@ namespace superfluid {
 // whisper.cpp where it has them.
 struct WhisperOptions {
   // 1..64: transcriptions at once. Each has a state of its own beside the shared weights, made when
-  // it is first needed: about 40 MB for a tiny model, 100 for base, 600 for large.
+  // it is first needed: about 40 MB for a tiny model, 100 for base, 600 for large; and up to 95 for
+  // the logits of a long prompt, which the memory counters always include.
   int states = 4;
 
   int beam_size = 1;  // 1..8: above 1, beam search instead of the likeliest token at temperature 0

@@ -25,6 +25,8 @@ namespace {
 constexpr absl::Duration kLeastMicroStep = absl::Milliseconds(20);
 constexpr absl::Duration kMostMicroStep = absl::Seconds(60);
 
+// Counts what was asked for, and so more than is resident: ggml's schedulers alone ask for some 80
+// MB each that they hardly touch.
 uint64_t HeapBytes() {
   const struct mallinfo2 heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;
@@ -52,9 +54,13 @@ class WhisperEngine : public Engine {
   // Makes the first state and, if there is one, voice activity model: what fails is better known at
   // once.
   absl::Status WarmUp() {
+    log_->TakeStateBytes();
     const uint64_t before = HeapBytes();
     absl::StatusOr<std::unique_ptr<LibraryState>> state = states_.Take();
     if (!state.ok()) return state.status();
+    const uint64_t after = HeapBytes();
+    state_bytes_ = log_->TakeStateBytes();
+    if (state_bytes_ == 0 && after > before) state_bytes_ = after - before;
     if (voice_activity_.has_model()) {
       absl::StatusOr<std::unique_ptr<VoiceActivity>> activity = voice_activity_.Take();
       if (!activity.ok()) return activity.status();
@@ -64,8 +70,6 @@ class WhisperEngine : public Engine {
     const absl::Duration encode = EstimateEncode(context_.get(), (*state)->get(), parts_.threads);
     info_.micro_step = std::clamp(encode, kLeastMicroStep, kMostMicroStep);
     stops_inside_ = (*state)->stops_inside();
-    const uint64_t after = HeapBytes();
-    state_bytes_ = after > before ? after - before : 0;
     states_.GiveBack(*std::move(state), /*as_new=*/true);
     return absl::OkStatus();
   }
@@ -101,6 +105,10 @@ class WhisperEngine : public Engine {
     return capabilities.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
+  // The weights and the buffers of the states that exist: in a job, or kept for the next one. One
+  // that StatePool has freed takes nothing until it is made anew. Buffers count in full although
+  // the system gives memory only for what is touched, so less is resident at first. Not counted:
+  // the voice activity models, and what more than one candidate adds while a job runs.
   MemoryCounters Memory() const override {
     MemoryCounters counters;
     counters.allocated_bytes =
@@ -131,7 +139,7 @@ class WhisperEngine : public Engine {
   WhisperParts parts_;
   std::string device_;
   EngineInfo info_;
-  uint64_t state_bytes_ = 0;
+  uint64_t state_bytes_ = 0;  // of one state
   bool stops_inside_ = false;
 };
 

@@ -12,8 +12,9 @@ namespace superfluid {
 // for.
 //
 // `config.model_path`: a Whisper model in ggml format, of any size and quantisation.
-// `config.options`: see WhisperOptions. `config.device`: index of the accelerator, if there is one.
-// `config.threads`: of each computation; at most the cores that the process may use.
+// `config.options`: see WhisperOptions. `config.device`: index of the accelerator; 0 is the CPU
+// where there is none. `config.threads`: of each computation; at most the cores that the process
+// may use.
 //
 // A transcription is decoded in windows of 30 s, which is what a model hears at once; audio of no
 // more than that gives exactly what whisper_full gives, longer audio what decisions/0008 says.

@@ -110,8 +110,9 @@ int UsableThreads(int wanted) {
 }
 
 absl::StatusOr<std::string> ChooseDevice(const WhisperOptions& options, int device) {
-  const std::vector<std::string> names = options.gpu ? Accelerators() : std::vector<std::string>();
-  if (names.empty()) return std::string();
+  if (!options.gpu) return std::string();
+  const std::vector<std::string> names = Accelerators();
+  if (names.empty() && device == 0) return std::string();
   if (device < 0 || static_cast<size_t>(device) >= names.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no device ", device, "; the library sees ", names.size(),

@@ -34,8 +34,9 @@ int UsableThreads(int wanted);
 // empty; to be called before anything is computed. What is compiled in needs nothing.
 void LoadBackends(const std::string& folder);
 
-// The name of the accelerator that `options` and `device` (its index) choose; empty for the CPU.
-// Errors: InvalidArgument if there are accelerators, but none with this index.
+// The name of the accelerator that `options` and `device` (its index) choose; empty for the CPU,
+// which is taken without the option `gpu`, and for device 0 where there are no accelerators.
+// Errors: InvalidArgument if there is none with this index.
 absl::StatusOr<std::string> ChooseDevice(const WhisperOptions& options, int device);
 
 // Loads the weights of a model file that CheckWhisperModel found good. Errors: FailedPrecondition

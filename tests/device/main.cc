@@ -19,8 +19,10 @@ namespace {
 bool RunProbes(const ProbeOptions& options, const std::string& folder) {
   ProbeWorker device(options.worker, folder, "device");
   bool passed = options.backend.empty() || CheckBackend(device, options.backend);
+  if (!options.reference.empty() || options.measure) device.NeedTicks();
   if (!options.reference.empty()) {
     ProbeWorker cpu(options.reference, folder, "cpu");
+    cpu.NeedTicks();
     passed = CompareDraws(device, cpu, options) && passed;
   }
   if (options.measure) passed = MeasureSpeed(device, options) && passed;

@@ -30,11 +30,13 @@ ProbeWorker::ProbeWorker(const std::string& command, const std::string& folder,
     : log_(absl::StrCat(folder, "/", name, ".log")),
       process_(CommandLine(command, absl::StrCat(folder, "/", name, ".sock")), log_),
       link_(Must(stress::SoakLink::Open(absl::StrCat(folder, "/", name, ".sock"), tally_),
-                 absl::StrCat("the worker '", command, "' (see ", log_, ")"))) {
-  if (!link_->Has("tick")) Fail("the worker's engine draws no tokens");
-}
+                 absl::StrCat("the worker '", command, "' (see ", log_, ")"))) {}
 
 ProbeWorker::~ProbeWorker() = default;
+
+void ProbeWorker::NeedTicks() const {
+  if (!link_->Has("tick")) Fail("the worker's engine draws no tokens");
+}
 
 Tokens ProbeWorker::RandomTokens(std::mt19937_64& random, size_t count) const {
   Tokens tokens(count);

@@ -32,6 +32,8 @@ class ProbeWorker {
   const conformance::Facts& facts() const { return link_->facts(); }
   const std::string& log() const { return log_; }
 
+  // Fails if the worker's engine draws no tokens, which is what everything below is about.
+  void NeedTicks() const;
   Tokens RandomTokens(std::mt19937_64& random, size_t count) const;
 
   // ---- All of these throw conformance::Failed if the worker does anything unexpected

@@ -1,5 +1,7 @@
 // The worker as a process: signals, exit codes, sockets, the life of its links.
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -10,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 #include "protocol/status.h"
@@ -102,6 +105,29 @@ TEST(ProcessTest, SigintCancelsOpenWork) {
   EXPECT_EQ(worker.Wait(), 0);
 }
 
+class LoadingSignalTest : public testing::TestWithParam<int> {};
+
+TEST_P(LoadingSignalTest, EndsTheProcessAtOnce) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/loading-", getpid(), "-", GetParam());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int fifo = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(fifo, 0);
+  WorkerProcess worker({"--engine", "tests/integration/libsuperfluid_never_loads.so",
+                        "--engine-option", "fifo=" + path});
+  pollfd in_create = {.fd = fifo, .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&in_create, 1, 60'000), 1) << worker.Log();
+  EXPECT_TRUE(std::filesystem::exists(worker.socket()));
+  worker.Signal(GetParam());
+  EXPECT_EQ(worker.Wait(), 0);
+  EXPECT_FALSE(std::filesystem::exists(worker.socket()));
+  EXPECT_NE(worker.Log().find("action=exit"), std::string::npos);
+  EXPECT_NE(worker.Log().find("worker.exit code=0"), std::string::npos);
+  close(fifo);
+  std::filesystem::remove(path);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, LoadingSignalTest, testing::Values(SIGTERM, SIGINT, SIGHUP));
+
 TEST(ProcessTest, APingIsAnsweredWhileTheEngineIsInsideAStep) {
   WorkerProcess worker(Sim({"segment_ms=1000", "steps_per_segment=1", "step_us=3000000"}));
   auto client = worker.Connect();
@@ -184,6 +210,18 @@ TEST(ProcessTest, ADeviceThatTheEngineDoesNotUseIsNoted) {
   ASSERT_NE(worker.Connect(), nullptr);
   EXPECT_NE(worker.Log().find("Z warn engine.device_ignored device=7"), std::string::npos)
       << worker.Log();
+}
+
+TEST(ProcessTest, MoreThreadsThanCoresAreNoted) {
+  std::vector<std::string> arguments = Sim();
+  arguments.insert(arguments.end(), {"--threads", "4096"});
+  WorkerProcess worker(arguments);
+  ASSERT_NE(worker.Connect(), nullptr);
+  EXPECT_NE(worker.Log().find("Z warn engine.many_threads threads=4096 cores="), std::string::npos)
+      << worker.Log();
+  WorkerProcess usual(Sim());
+  ASSERT_NE(usual.Connect(), nullptr);
+  EXPECT_EQ(usual.Log().find("engine.many_threads"), std::string::npos) << usual.Log();
 }
 
 TEST(ProcessTest, ASecondWorkerOnTheSamePathIsRefusedAndAStaleSocketIsNot) {

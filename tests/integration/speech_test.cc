@@ -69,10 +69,10 @@ class SpeechTest : public testing::Test {
     }
   }
 
-  // NOLINTBEGIN(readability-identifier-naming): members, if static ones
+  // NOLINTNEXTLINE(readability-identifier-naming): a member, if a static one
   static WorkerProcess* worker_;
+  // NOLINTNEXTLINE(readability-identifier-naming): as the one above
   static std::vector<Recording>* recordings_;
-  // NOLINTEND(readability-identifier-naming)
   std::unique_ptr<linkw::LinkClient> client_;
 };
 

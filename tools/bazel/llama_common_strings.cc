@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// NOLINTBEGIN(readability-identifier-naming): the library's names
+// NOLINTNEXTLINE(readability-identifier-naming): the library's name
 std::string string_join(const std::vector<std::string>& values, const std::string& separator) {
   std::string joined;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -17,6 +17,7 @@ std::string string_join(const std::vector<std::string>& values, const std::strin
 
 // The pieces between the delimiters: always one more than there are delimiters. The delimiter is
 // not empty.
+// NOLINTNEXTLINE(readability-identifier-naming)
 std::vector<std::string> string_split(const std::string& str, const std::string& delimiter) {
   std::vector<std::string> pieces;
   size_t begin = 0;
@@ -28,10 +29,10 @@ std::vector<std::string> string_split(const std::string& str, const std::string&
   return pieces;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 std::string string_repeat(const std::string& str, size_t n) {
   std::string repeated;
   repeated.reserve(str.size() * n);
   for (size_t i = 0; i < n; ++i) repeated += str;
   return repeated;
 }
-// NOLINTEND(readability-identifier-naming)

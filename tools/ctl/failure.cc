@@ -14,8 +14,7 @@ namespace {
 using linkw::AbslView;
 
 std::string StartAdvice(const std::string& socket_path) {
-  return absl::StrCat("start one with: superfluid_worker --engine pocketsphinx --listen ",
-                      socket_path);
+  return absl::StrCat("start one with: superfluid_worker --engine NAME --listen ", socket_path);
 }
 
 std::string RequestAdvice(linkw::Status status) {

@@ -56,8 +56,19 @@ GenerationOutcome GenerationLoop::Run() {
     outcome_.message = std::string(status.message());
   }
   const std::lock_guard lock(mutex_);
-  if (stopped_at_.has_value()) outcome_.stop = now - *stopped_at_;
+  if (stopped_at_.has_value()) {
+    outcome_.stop = now - *stopped_at_;
+    EndOpenLanes();
+  }
   return std::move(outcome_);
+}
+
+// A stop between two ticks, or before the first, is in no tick's result.
+void GenerationLoop::EndOpenLanes() {
+  if (outcome_.status != Status::kOk && outcome_.status != Status::kCancelled) return;
+  for (size_t lane = 0; lane < plan_.lanes; ++lane) {
+    if (IsOpen(lane)) outcome_.lanes[lane].finish = linkw::FinishReason::kStopped;
+  }
 }
 
 void GenerationLoop::Stop() {

@@ -50,6 +50,7 @@ class GenerationLoop {
   absl::Status OnLane(const linkw::LaneEvent& event);
   absl::Status TakeTokens(size_t lane, const linkw::TokenSpan& out);
   void Tell(size_t lane, absl::Span<const linkw::Token> tokens);
+  void EndOpenLanes();
   bool IsOpen(size_t lane) const;
   bool AnyOpen() const;
   uint32_t TokensLeft() const;

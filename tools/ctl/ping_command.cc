@@ -72,10 +72,13 @@ class Pinger {
 
   ExitCode Verdict() const {
     if (!IsBroken(last_state_)) return ExitCode::kOk;
-    const auto status = last_state_ == linkw::EngineState::kStalled ? linkw::Status::kEngineStalled
-                                                                    : linkw::Status::kEngineFailed;
-    return context_.Fail(RequestFailure(
-        "ping", status, "the engine is not healthy, and the worker has to be restarted"));
+    if (last_state_ == linkw::EngineState::kStalled) {
+      return context_.Fail(RequestFailure("ping", linkw::Status::kEngineStalled,
+                                          "a step takes longer than it should"));
+    }
+    return context_.Fail(
+        RequestFailure("ping", linkw::Status::kEngineFailed,
+                       "the engine is not healthy, and the worker has to be restarted"));
   }
 
   const PingOptions& options_;

@@ -80,7 +80,9 @@ class SnapshotRun {
         interruption_({.after = std::nullopt, .output_fd = -1}) {}
 
   ExitCode Run() {
-    if (!options_.force && FileExists(path_)) return context_.Fail(Exists());
+    if (const absl::Status status = CheckSnapshotTarget(path_, options_.force); !status.ok()) {
+      return FailFile(status);
+    }
     absl::StatusOr<Prompt> prompt = ReadPrompt(options_.prompt, "--prompt", context_.console.in_fd);
     if (absl::IsInvalidArgument(prompt.status())) {
       return context_.Fail(UsageFailure(std::string(prompt.status().message())));
@@ -103,10 +105,10 @@ class SnapshotRun {
   }
 
  private:
-  Failure Exists() const {
-    return {.code = ExitCode::kFailed,
-            .what = absl::StrCat(path_, " exists"),
-            .advice = "--force replaces it"};
+  ExitCode FailFile(const absl::Status& status) const {
+    Failure failure = LocalFailure(status);
+    if (absl::IsAlreadyExists(status)) failure.advice = "--force replaces it";
+    return context_.Fail(failure);
   }
 
   ExitCode Stop(const GenerationEnd& end) const {
@@ -178,8 +180,7 @@ class SnapshotRun {
       states.emplace_back(state.buffer.bytes().first(state.sealed_bytes));
     }
     const absl::Status status = WriteSnapshotFile(path_, options_.force, directory, states);
-    if (absl::IsAlreadyExists(status)) return context_.Fail(Exists());
-    if (!status.ok()) return context_.Fail(LocalFailure(status));
+    if (!status.ok()) return FailFile(status);
     return context_.Print(options_.json ? JsonLine(SnapshotJson(path_, directory))
                                         : SnapshotLine(path_, directory));
   }
@@ -204,7 +205,7 @@ void AddOptions(CLI::App& app, SnapshotOptions& options) {
   app.add_option("--max-tokens", options.max_tokens, "Tokens to draw before the snapshot, at most")
       ->check(CLI::Range(uint32_t{0}, kMaxTokens))
       ->capture_default_str();
-  app.add_flag("--force", options.force, "Replace FILE if it exists");
+  app.add_flag("--force", options.force, "Replace FILE if it exists and is a regular file");
   app.add_flag("--json", options.json, "Print one JSON object");
   app.footer(kFooter);
 }

@@ -40,11 +40,6 @@ absl::StatusOr<uint64_t> SizeOf(int fd, const std::string& path) {
 
 }  // namespace
 
-bool FileExists(const std::string& path) {
-  struct stat file = {};
-  return lstat(path.c_str(), &file) == 0;
-}
-
 absl::Status SnapshotFile::No(const std::string& what) const {
   return absl::InvalidArgumentError(absl::StrCat(path_, " is no snapshot: ", what));
 }

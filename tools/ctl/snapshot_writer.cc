@@ -1,6 +1,7 @@
 // Writing a snapshot file.
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -84,6 +85,12 @@ absl::Status ReadBack(const std::string& path, const SnapshotDirectory& director
   return absl::OkStatus();
 }
 
+// Be it a dangling link.
+bool FileExists(const std::string& path) {
+  struct stat file = {};
+  return lstat(path.c_str(), &file) == 0;
+}
+
 absl::Status Rename(const std::string& from, const std::string& to, bool force) {
   const unsigned flags = force ? 0 : RENAME_NOREPLACE;
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return absl::OkStatus();
@@ -105,12 +112,20 @@ void SyncFolderOf(const std::string& path) {
 
 }  // namespace
 
+absl::Status CheckSnapshotTarget(const std::string& path, bool force) {
+  struct stat file = {};
+  if (lstat(path.c_str(), &file) != 0) return absl::OkStatus();  // writing says what is wrong
+  if (S_ISREG(file.st_mode)) {
+    return force ? absl::OkStatus() : absl::AlreadyExistsError(absl::StrCat(path, " exists"));
+  }
+  const char* why = S_ISLNK(file.st_mode) ? ": it is a symbolic link" : "";
+  return absl::FailedPreconditionError(absl::StrCat(path, " is not a regular file", why));
+}
+
 absl::Status WriteSnapshotFile(const std::string& path, bool force,
                                const SnapshotDirectory& directory,
                                absl::Span<const absl::Span<const std::byte>> states) {
-  if (!force && FileExists(path)) {
-    return absl::AlreadyExistsError(absl::StrCat(path, " exists"));
-  }
+  if (absl::Status checked = CheckSnapshotTarget(path, force); !checked.ok()) return checked;
   const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
   // After the rename there is nothing to remove.
   const auto remove = absl::MakeCleanup([&temporary] { unlink(temporary.c_str()); });

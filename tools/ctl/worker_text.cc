@@ -184,7 +184,7 @@ std::string PongText(const linkw::Pong& pong, absl::Duration round_trip) {
       pong.step_age_us == 0 ? "none" : DurationText(absl::Microseconds(pong.step_age_us));
   return absl::StrFormat(
       "answer in %s: engine %s, %d queued, %s, %s, %s, current step %s, "
-      "busy for %s so far, memory %s\n",
+      "busy for %s in total, memory %s\n",
       DurationText(round_trip), EngineStateName(pong.engine_state), pong.queue_depth,
       CountText(pong.open_transcriptions, "transcription"), CountText(pong.open_ops, "op"),
       CountText(pong.engine_steps, "step"), step_age,

@@ -72,6 +72,8 @@ gpu_backends() { printf '%s/bins/linux-x64-cuda\n' "$(npm_package @node-llama-cp
 
 # prepare_gpu ENGINE: fetches these; whisper.cpp is to be built on llama's ggml, since its own has none.
 prepare_gpu() {
+  nvidia-smi --list-gpus >/dev/null 2>&1 ||
+    say "warning: nvidia-smi lists no GPU here; the engine will compute on the CPU"
   install_npm_packages engines gpu
   if [[ $1 == whisper ]] && ! uses_system_library whisper; then export SUPERFLUID_WHISPER=shared; fi
 }

@@ -20,7 +20,8 @@ library_flags() {
     case $1/$name in
       whisper/whisper.rn) printf -- '-isystem %s/cpp ' "$(npm_package_folder "$name" "$version")" ;;
       llama/node-llama-cpp)
-        printf -- '-isystem %s ' "$(npm_package_folder "$name" "$version")"/source/{include,ggml/include,common}
+        printf -- '-isystem %s ' \
+          "$(npm_package_folder "$name" "$version")"/source/{include,ggml/include,common,tools/mtmd,vendor/stb}
         ;;
     esac
   done < <(wanted_npm_packages engines)

@@ -50,7 +50,10 @@ std::optional<int> SignalWaiter::Wait() {
     pollfd polled[2] = {{.fd = signals_.get(), .events = POLLIN, .revents = 0},
                         {.fd = wake_.get(), .events = POLLIN, .revents = 0}};
     if (poll(polled, 2, -1) < 0) continue;  // EINTR: nothing else can go wrong with two own fds
-    if (polled[1].revents != 0) return std::nullopt;
+    uint64_t wakes = 0;
+    if (read(wake_.get(), &wakes, sizeof wakes) == static_cast<ssize_t>(sizeof wakes)) {
+      return std::nullopt;
+    }
     signalfd_siginfo info{};
     if (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       return static_cast<int>(info.ssi_signo);
@@ -61,6 +64,19 @@ std::optional<int> SignalWaiter::Wait() {
 void SignalWaiter::Wake() {
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof one);
+}
+
+SignalWatch::SignalWatch(SignalWaiter& signals, std::function<void(int)> on_signal)
+    : signals_(signals), thread_([this, on_signal = std::move(on_signal)] {
+        while (!over_.load()) {
+          if (const std::optional<int> signal = signals_.Wait()) on_signal(*signal);
+        }
+      }) {}
+
+SignalWatch::~SignalWatch() {
+  over_.store(true);
+  signals_.Wake();
+  thread_.join();
 }
 
 }  // namespace superfluid

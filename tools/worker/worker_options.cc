@@ -29,6 +29,7 @@ Signals:
   SIGHUP    the same, unless it was ignored at the start (nohup)
   SIGINT    cancel what is open and exit with 0
   A second signal cancels without waiting for it; a third ends the process at once.
+  While the engine is still being loaded any of them ends the process at once, with 0.
 
 Exit codes:
   0   ended as told (a signal, the link of inherited sockets, --on-disconnect exit)

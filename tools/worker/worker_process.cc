@@ -1,6 +1,7 @@
 #include "tools/worker/worker_process.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -78,6 +80,19 @@ absl::Status CheckRoots(const WorkerOptions& options) {
 absl::Status Shortened(const absl::Status& status, const std::string& library) {
   const std::string name = std::filesystem::path(library).filename().string();
   return absl::Status(status.code(), absl::StrReplaceAll(status.message(), {{library, name}}));
+}
+
+// Engines differ in what they make of it: some take no more than the cores anyway.
+void NoteTooManyThreads(int threads) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  const int cores = CPU_COUNT(&allowed);
+  if (threads <= cores) return;
+  spdlog::warn(
+      "engine.many_threads threads={} cores={} reason=\"the process may use {} cores: more threads "
+      "than cores make the engines far slower\"",
+      threads, cores, cores);
 }
 
 // What the worker listens with or was given; exactly one of the two.
@@ -210,6 +225,18 @@ absl::Status StartAndWait(caf::actor_system& system, const Supervisor& superviso
   return status;
 }
 
+// Ends the process at a signal that comes while the engine is made: nobody is served yet, and what
+// reads a model cannot be interrupted. Nobody else touches `sockets` meanwhile.
+std::function<void(int)> LeaveAtSignal(Sockets& sockets) {
+  return [&sockets](int signal) {
+    spdlog::info("signal.received signal={} action=exit", signal);
+    sockets.listener.reset();  // removes the file
+    const int code = static_cast<int>(ExitCode::kOk);
+    spdlog::info("worker.exit code={} reason=\"told to stop before the engine was loaded\"", code);
+    std::_Exit(code);
+  };
+}
+
 ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor) {
   ConnectionSorter::Callbacks callbacks;
   callbacks.on_frames = [supervisor](OwnedFd socket) {
@@ -265,6 +292,8 @@ int RunWorker(const WorkerOptions& options) {
   }
   absl::StatusOr<Sockets> sockets = OpenSockets(options);
   if (!sockets.ok()) return Fail(kExitCannotStart, "worker.cannot_start", sockets.status());
+  std::optional<SignalWatch> loading(std::in_place, *signals, LeaveAtSignal(*sockets));
+  NoteTooManyThreads(options.engine_config.threads);
   const absl::StatusOr<EnginePlace> engine = FindEngine(options);
   if (!engine.ok()) return Fail(kExitEngineNotLoaded, "engine.not_found", engine.status());
 
@@ -276,7 +305,9 @@ int RunWorker(const WorkerOptions& options) {
   Supervisor supervisor = compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
                                         MakeConfig(options, *engine, *signals, outcome), progress);
   spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
-  if (absl::Status started = StartAndWait(system, supervisor); !started.ok()) {
+  const absl::Status started = StartAndWait(system, supervisor);
+  loading.reset();
+  if (!started.ok()) {
     const int code =
         Fail(kExitEngineNotLoaded, "engine.not_loaded", Shortened(started, engine->library));
     caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);

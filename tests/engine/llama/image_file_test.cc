@@ -19,7 +19,7 @@ std::string Whole(const std::string& name) {
 }
 
 std::string Temporary(const std::string& name, const std::string& bytes) {
-  const std::string path = ::testing::TempDir() + "/" + name;
+  std::string path = ::testing::TempDir() + "/" + name;
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
   return path;
 }
@@ -30,9 +30,9 @@ std::string Ppm(const std::string& sizes, size_t bytes) {
 
 // A PNG's header may say anything.
 std::string WithSize(std::string png, uint32_t width, uint32_t height) {
-  for (int i = 0; i < 4; ++i) {
-    png[static_cast<size_t>(16 + i)] = static_cast<char>(width >> (24 - 8 * i));
-    png[static_cast<size_t>(20 + i)] = static_cast<char>(height >> (24 - 8 * i));
+  for (size_t i = 0; i < 4; ++i) {
+    png[16 + i] = static_cast<char>(width >> (24 - 8 * i));
+    png[20 + i] = static_cast<char>(height >> (24 - 8 * i));
   }
   return png;
 }

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 class LlamaMediaFilesTest : public MediaFixture {
  protected:
   std::string Temporary(const std::string& name, const std::string& bytes) {
-    const std::string path = ::testing::TempDir() + "/" + name;
+    std::string path = ::testing::TempDir() + "/" + name;
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
     return path;
   }
@@ -177,7 +177,7 @@ TEST_F(LlamaMediaFilesTest, AFailedLaneLeavesItsSequenceAsItWas) {
 TEST_F(LlamaMediaFilesTest, HandlesAndBindingsAreBounded) {
   const EncodedMedia media = Encode();
   for (int i = 1; i < 1024; ++i) (void)Encode();
-  EXPECT_EQ(engine_->Memory().host_retained_bytes, 16U * 64 * sizeof(float));  // one image
+  EXPECT_EQ(engine_->Memory().host_retained_bytes, size_t{16} * 64 * sizeof(float));  // one image
   EXPECT_TRUE(absl::IsResourceExhausted(generation().EncodeMedia(ModelFile(kImage)).status()));
   for (int i = 0; i < 4096; ++i) {
     ASSERT_TRUE(generation().BindMedia(LaneTag{77}, media.handle, 0).ok());

@@ -32,7 +32,7 @@ class LlamaMediaStateTest : public MediaFixture {
   absl::StatusOr<Digest> Provenance(SequenceHandle sequence, uint64_t end) {
     return generation().Provenance(sequence, SpaceId{0}, {0, end});
   }
-  uint64_t Matched(const std::vector<Token>& tokens, std::vector<uint64_t> deps) {
+  uint64_t Matched(const std::vector<Token>& tokens, const std::vector<uint64_t>& deps) {
     const auto matches = generation().Match(tokens, deps);
     EXPECT_TRUE(matches.ok());
     return matches->at(0).matched_tokens;
@@ -185,7 +185,7 @@ TEST_F(LlamaMediaStateTest, ALeaseOnAPrefixWithAnImageIsAdopted) {
 TEST_F(LlamaMediaStateTest, EverythingGoesWithTheSession) {
   (void)Source(2);
   const LaneWork lane = LaneWith(script_, media_.handle, offset_, 2);
-  EXPECT_EQ(engine_->Memory().host_retained_bytes, media_.info.n_tokens * 64 * sizeof(float));
+  EXPECT_EQ(engine_->Memory().host_retained_bytes, uint64_t{media_.info.n_tokens} * 64 * sizeof(float));
   generation().EndSession();
   EXPECT_EQ(engine_->Memory().host_retained_bytes, 0U);
   EXPECT_EQ(engine_->Memory().pool_blocks_used, 0U);

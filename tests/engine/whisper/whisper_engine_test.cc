@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -79,6 +80,73 @@ TEST_F(WhisperEngineTest, MemoryGrowsByAStateAJobAndStays) {
   EXPECT_GT(at_first, 8'000'000U) << "the weights";
   Hear(Babble(1));
   EXPECT_EQ(engine_->Memory().allocated_bytes, at_first) << "the first state was made at the start";
+}
+
+TEST_F(WhisperEngineTest, MemoryIsTheWeightsAndTheStatesThatExist) {
+  Make(WhisperConfig({{"states", "3"}, {"temperature_inc", "0"}}));
+  const auto allocated = [this] { return engine_->Memory().allocated_bytes; };
+  const uint64_t with_one = allocated();
+  const uint64_t weights = std::filesystem::file_size(kTinyModel);
+  ASSERT_GT(with_one, weights);
+  const uint64_t state = with_one - weights;
+  // What the library says that it takes, not what the schedulers reserve and never touch.
+  EXPECT_GT(state, 50'000'000U);
+  EXPECT_LT(state, 200'000'000U);
+
+  KeepSegments sink;
+  CancelToken token;
+  std::unique_ptr<TranscriptionJob> first = Start(Samples(Babble(2)));
+  std::unique_ptr<TranscriptionJob> second = Start(Samples(Babble(2)));
+  EXPECT_EQ(allocated(), with_one) << "a job makes its state when it begins";
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(first->Step({}, token, sink).ok());
+    EXPECT_EQ(allocated(), i == 0 ? with_one : with_one + state);
+    ASSERT_TRUE(second->Step({}, token, sink).ok());
+    EXPECT_EQ(allocated(), with_one + state);
+  }
+  token.Cancel(CancelReason::kRequested, 1);
+  EXPECT_EQ(first->Step({}, token, sink).status().code(), absl::StatusCode::kCancelled);
+  first.reset();
+  second.reset();
+  EXPECT_EQ(allocated(), with_one + state) << "both are kept";
+  Hear(Babble(2));
+  EXPECT_EQ(allocated(), with_one + state);
+  Make(WhisperConfig({{"temperature_inc", "0"}}));
+  EXPECT_EQ(allocated(), with_one) << "an engine like the other says the same";
+}
+
+// Random numbers were drawn on it, so it is freed; see StatePool.
+TEST_F(WhisperEngineTest, AFreedStateIsNotCounted) {
+  Make(WhisperConfig({{"beam_size", "2"}, {"temperature_inc", "0"}}));
+  const uint64_t with_one = engine_->Memory().allocated_bytes;
+  const uint64_t weights = std::filesystem::file_size(kTinyModel);
+  for (int i = 0; i < 2; ++i) {
+    std::unique_ptr<TranscriptionJob> job = Start(Samples(Babble(1)));
+    KeepSegments sink;
+    const CancelToken token;
+    absl::StatusOr<StepOutcome> outcome = StepOutcome::kMore;
+    while (outcome.ok() && *outcome == StepOutcome::kMore) {
+      outcome = job->Step({}, token, sink);
+      EXPECT_EQ(engine_->Memory().allocated_bytes, with_one);
+    }
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    job.reset();
+    EXPECT_EQ(engine_->Memory().allocated_bytes, weights);
+  }
+}
+
+// The machines that the tests run on have none, or fewer.
+TEST_F(WhisperEngineTest, ADeviceThatDoesNotExistIsRefused) {
+  EngineConfig config = WhisperConfig();
+  config.device = 1000;
+  const absl::Status status = Refusal(config);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("there is no device 1000; the library sees"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("gpu=false for the CPU"));
+  config.options = {{"gpu", "false"}};
+  Make(config);
+  EXPECT_EQ(nlohmann::json::parse(engine_->CapabilitiesJson())["device"], "cpu");
 }
 
 TEST_F(WhisperEngineTest, LanguagesOfAModel) {

@@ -78,6 +78,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, Options op
     dup2(in.theirs.get(), STDIN_FILENO);
     dup2(out.theirs.get(), STDOUT_FILENO);
     dup2(err.theirs.get(), STDERR_FILENO);
+    if (options.closed_stdout) close(STDOUT_FILENO);
     execv(kBinary, argv.data());
     _exit(127);
   }

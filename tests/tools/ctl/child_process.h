@@ -17,6 +17,7 @@ class ChildProcess {
     bool terminal_as_stderr = false;  // a pseudo terminal, 80 columns wide
     // One for standard input and output: WriteInput presses keys.
     bool terminal_as_console = false;
+    bool closed_stdout = false;  // no descriptor at all
   };
 
   explicit ChildProcess(const std::vector<std::string>& arguments)

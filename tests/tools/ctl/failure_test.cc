@@ -31,7 +31,7 @@ TEST(ConnectFailureTest, SaysHowToStartAWorkerWhenNobodyListens) {
     EXPECT_EQ(failure.code, ExitCode::kNoLink);
     EXPECT_THAT(failure.what, HasSubstr(std::string(status.message())));
     EXPECT_EQ(failure.advice,
-              "start one with: superfluid_worker --engine pocketsphinx --listen /run/w.sock");
+              "start one with: superfluid_worker --engine NAME --listen /run/w.sock");
   }
 }
 

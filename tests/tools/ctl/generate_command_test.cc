@@ -242,7 +242,7 @@ TEST_F(GenerateCommandTest, StopsAfterATime) {
   EXPECT_EQ(RunWith(worker, {"generate", "1", "--cancel-after", "0", "--max-tokens", "1000"}),
             ExitCode::kCancelled);
   EXPECT_THAT(err_.text, StartsWith("stopped: the worker stopped in "));
-  EXPECT_THAT(err_.text, HasSubstr("ended by: "));
+  EXPECT_THAT(err_.text, testing::EndsWith("; ended by: stopped\n"));
 }
 
 TEST_F(GenerateCommandTest, SaysSoIfItWasFinishedBefore) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -88,6 +89,31 @@ TEST_F(SnapshotCommandTest, DoesNotReplaceAFileUnlessForced) {
   EXPECT_THAT(err_.text, HasSubstr("talk.sfl exists; --force replaces it"));
   TokenWorker worker;
   EXPECT_EQ(RunWith(worker, {"snapshot", path_, "--prompt", "1,2,3,4", "--force"}), ExitCode::kOk);
+}
+
+TEST_F(SnapshotCommandTest, ReplacesRegularFilesOnly) {
+  const std::string precious = folder_ + "/precious";
+  const std::string fifo = folder_ + "/fifo";
+  const std::string link = folder_ + "/link";
+  const std::string dangling = folder_ + "/dangling";
+  std::ofstream(precious) << "precious";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  std::filesystem::create_symlink(precious, link);
+  std::filesystem::create_symlink(folder_ + "/none", dangling);
+  for (const std::string& path : {fifo, link, dangling, folder_}) {
+    for (const bool force : {false, true}) {
+      std::vector<std::string> arguments = {"--connect", "/nowhere", "snapshot",
+                                            path,        "--prompt", "1"};
+      if (force) arguments.emplace_back("--force");
+      EXPECT_EQ(Run(arguments), ExitCode::kFailed);
+      EXPECT_THAT(err_.text, StartsWith("superfluidctl: " + path + " is not a regular file"));
+      EXPECT_THAT(err_.text, testing::Not(HasSubstr("--force")));
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(fifo));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_symlink(dangling));
+  EXPECT_EQ(std::filesystem::file_size(precious), 8u);
 }
 
 TEST_F(SnapshotCommandTest, ReportsUsageErrors) {

@@ -113,6 +113,24 @@ TEST_F(SnapshotFileTest, DoesNotReplaceAFileUnlessForced) {
   EXPECT_EQ(FilesInFolder(), 1u);
 }
 
+TEST_F(SnapshotFileTest, ReplacesNothingButRegularFiles) {
+  const auto refuses = [this](const std::string& says) {
+    for (const bool force : {false, true}) {
+      const absl::Status status = Write(force);
+      EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+      EXPECT_EQ(status.message(), path_ + says);
+    }
+    EXPECT_EQ(FilesInFolder(), 1u);
+  };
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  refuses(" is not a regular file");
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("elsewhere", path_);
+  refuses(" is not a regular file: it is a symbolic link");
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+}
+
 TEST_F(SnapshotFileTest, LeavesNothingBehindIfItFails) {
   sealed_[1].back() = '!';
   const absl::Status status = Write();

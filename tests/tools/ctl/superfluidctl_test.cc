@@ -76,6 +76,15 @@ TEST(SuperfluidctlTest, SurvivesAReaderThatWasNeverThere) {
   EXPECT_TRUE(code == 141 || code == 0) << code;  // 0: it was quicker than we
 }
 
+TEST(SuperfluidctlTest, FailsIfItsOutputIsClosed) {
+  FakeWorker worker;
+  for (const std::string command : {"info", "ping"}) {
+    ChildProcess ctl({"--connect", worker.path(), command}, {.closed_stdout = true});
+    EXPECT_EQ(ctl.Wait(), 1);
+    EXPECT_THAT(ctl.ReadErrors(), StartsWith("superfluidctl: cannot write the output: "));
+  }
+}
+
 TEST(SuperfluidctlTest, FeedsStandardInputLive) {
   uint64_t request = 0;
   std::string samples;

@@ -79,7 +79,7 @@ TEST(InfoJsonTest, HasEverything) {
 TEST(PongTextTest, IsOneLine) {
   EXPECT_EQ(PongText(SamplePong(), absl::Microseconds(120)),
             "answer in 120 us: engine busy, 2 queued, 3 transcriptions, 1 op, 77 steps, current "
-            "step 1.20 ms, busy for 1.23 s so far, memory 85.0 MiB\n");
+            "step 1.20 ms, busy for 1.23 s in total, memory 85.0 MiB\n");
 }
 
 TEST(PongJsonTest, HasEverything) {

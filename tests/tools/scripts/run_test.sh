@@ -125,6 +125,16 @@ test_quickstart_wants_a_model_for_whisper() {
   expect_contains "$output" "no such model: missing.bin"
 }
 
+test_quickstart_refuses_an_engine_that_writes_text() {
+  setup
+  : >model.gguf
+  expect_status 2 quickstart --engine llama --model model.gguf talk.wav
+  expect_contains "$output" "quickstart transcribes, and the engine llama writes text; see README"
+  expect_status 2 quickstart --engine=llama
+  [[ ! -e bazel-calls ]]
+  expect_equal "$(ls tmp)" ""
+}
+
 test_run_prints_the_path_only() {
   setup
   output="$(run --path superfluid_worker 2>/dev/null)"
