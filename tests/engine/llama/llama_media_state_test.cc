@@ -185,7 +185,8 @@ TEST_F(LlamaMediaStateTest, ALeaseOnAPrefixWithAnImageIsAdopted) {
 TEST_F(LlamaMediaStateTest, EverythingGoesWithTheSession) {
   (void)Source(2);
   const LaneWork lane = LaneWith(script_, media_.handle, offset_, 2);
-  EXPECT_EQ(engine_->Memory().host_retained_bytes, uint64_t{media_.info.n_tokens} * 64 * sizeof(float));
+  EXPECT_EQ(engine_->Memory().host_retained_bytes,
+            uint64_t{media_.info.n_tokens} * 64 * sizeof(float));
   generation().EndSession();
   EXPECT_EQ(engine_->Memory().host_retained_bytes, 0U);
   EXPECT_EQ(engine_->Memory().pool_blocks_used, 0U);
