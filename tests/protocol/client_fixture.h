@@ -40,8 +40,8 @@ class ClientTest : public testing::Test {
   }
 
   // Connects a client and answers its HELLO.
-  void Connect(LinkClientOptions options = {}, const HelloAck& ack = SampleHelloAck()) {
-    auto client = StartAdopt(std::move(options));
+  void Connect(const LinkClientOptions& options = {}, const HelloAck& ack = SampleHelloAck()) {
+    auto client = StartAdopt(options);
     uint64_t seq = 0;
     worker_->Expect<Hello>(&seq);
     worker_->Send(seq, ack);

@@ -260,8 +260,8 @@ TEST_F(SegmentTest, PrefaultBringsInEveryPageAndKeepsTheBytes) {
   EXPECT_EQ(count(), static_cast<ptrdiff_t>(pages));
   EXPECT_EQ(segment.data()[5], std::byte{9});
 
-  absl::StatusOr<Segment> reader =
-      Segment::Attach(FdOf(CreateSegment(size_t{4096} * 4)), 4096 * 4, SegmentAccess::kReadOnly);
+  absl::StatusOr<Segment> reader = Segment::Attach(FdOf(CreateSegment(size_t{4096} * 4)),
+                                                   size_t{4096} * 4, SegmentAccess::kReadOnly);
   ASSERT_TRUE(reader.ok());
   EXPECT_TRUE(reader->Prefault().ok());
   EXPECT_TRUE(Segment().Prefault().ok());

@@ -77,7 +77,7 @@ TEST(FindSpeechTest, BetweenTheThresholdsNothingChanges) {
 
 TEST(FindSpeechTest, SpeechAtTheEndIsUnfinished) {
   const FoundSpeech found = Find({{10, 0}, {20, 0.9F}});
-  EXPECT_THAT(found.regions, ElementsAre(SpeechRegion{size_t{10} * 512 - 480, 30 * 512}));
+  EXPECT_THAT(found.regions, ElementsAre(SpeechRegion{int64_t{10} * 512 - 480, int64_t{30} * 512}));
   EXPECT_EQ(found.unfinished, 10 * kSpeechBlockSamples);
   const FoundSpeech brief = Find({{10, 0}, {3, 0.9F}});
   EXPECT_THAT(brief.regions, IsEmpty());
