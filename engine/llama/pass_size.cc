@@ -14,7 +14,7 @@ constexpr double kAimAtMost = 0.5;  // of the target, where it grows
 void PassSize::Took(size_t tokens, absl::Duration time) {
   if (target_ <= absl::ZeroDuration() || tokens == 0) return;
   const double share = absl::FDivDuration(std::max(time, absl::Microseconds(1)), target_);
-  double next = static_cast<double>(tokens_);
+  auto next = static_cast<double>(tokens_);
   if (share > 1) {
     next = std::min(next, static_cast<double>(tokens) / share);
   } else if (tokens >= tokens_ && share < kQuick) {

@@ -31,13 +31,13 @@ std::string_view WithoutFunction(std::string_view line) {
 
 // "whisper_init_state: compute buffer (conv)   =    3.99 MB" -> 3990000; 0 for any other line.
 uint64_t StateBytesIn(absl::string_view line) {
-  constexpr absl::string_view kUnit = " MB";
+  constexpr absl::string_view unit = " MB";
   const size_t equals = line.rfind('=');
-  if (!absl::StartsWith(line, "whisper_init_state: ") || !absl::EndsWith(line, kUnit) ||
+  if (!absl::StartsWith(line, "whisper_init_state: ") || !absl::EndsWith(line, unit) ||
       equals == absl::string_view::npos) {
     return 0;
   }
-  line.remove_suffix(kUnit.size());
+  line.remove_suffix(unit.size());
   double megabytes = 0;
   if (equals >= line.size() || !absl::SimpleAtod(line.substr(equals + 1), &megabytes)) return 0;
   const bool is_sane = megabytes > 0 && megabytes < 1e9;
