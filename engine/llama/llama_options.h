@@ -22,8 +22,8 @@ struct LlamaOptions {
   // it up to 256. [16, 4194304]
   uint32_t kv_tokens = 0;
   uint32_t batch = 2048;  // tokens of one pass over the model, at most, [1, 65536]
-  // What a pass of tokens should take, at most: how long others wait for their turn. Passes get
-  // fewer tokens than `batch` for it, never less than 32; 0: they do not. [0, 60000]
+  // What a pass of tokens should take, at most: how long a lane waits for the others of its tick.
+  // Passes get fewer tokens than `batch` for it, never less than 32; 0: they do not. [0, 60000]
   uint32_t pass_ms = 400;
   uint32_t ubatch = 512;  // of which so many are computed at a time, [1, 8192]
   int gpu_layers = -1;    // layers on the GPU, if there is one; -1: all. [-1, 10000]

@@ -8,11 +8,11 @@
 
 namespace superfluid {
 
-// How many tokens a pass over the model may have, so that it takes about `target`: between two
-// passes others get their turn, and the worker sees that the engine is alive. How long a token
-// takes depends on the model, on the machine, and on how much lies before it, so passes are timed:
-// one that took too long makes the next ones smaller in proportion, a full one that was quick makes
-// them up to four times larger.
+// How many tokens a pass over the model may have, so that it takes about `target`: from pass to pass
+// the lanes of a tick share the time, and the worker sees that the engine is alive. How long a
+// token takes depends on the model, on the machine, and on how much lies before it, so passes are
+// timed: one that took too long makes the next ones smaller in proportion, a full one that was
+// quick makes them up to four times larger.
 //
 // Threads: one.
 class PassSize {
