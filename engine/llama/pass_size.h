@@ -8,8 +8,8 @@
 
 namespace superfluid {
 
-// How many tokens a pass over the model may have, so that it takes about `target`: from pass to pass
-// the lanes of a tick share the time, and the worker sees that the engine is alive. How long a
+// How many tokens a pass over the model may have, so that it takes about `target`: from pass to
+// pass the lanes of a tick share the time, and the worker sees that the engine is alive. How long a
 // token takes depends on the model, on the machine, and on how much lies before it, so passes are
 // timed: one that took too long makes the next ones smaller in proportion, a full one that was
 // quick makes them up to four times larger.
