@@ -10,17 +10,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/sampling/strategy_check.h"
 #include "engine/strategy.h"
 
 namespace superfluid {
 
 inline constexpr StrategySlot kPromptLookupSlot{1};
 inline constexpr size_t kLlamaMaxStrategies = 64;
-// What a strategy may require: kind 1: a context of at least params[0] tokens; kind 2: a vocabulary
-// of exactly params[0] tokens.
-inline constexpr uint32_t kLlamaRequiresContext = 1;
-inline constexpr uint32_t kLlamaRequiresVocab = 2;
-
 // Drafts what followed the last n tokens when they last occurred in the sequence. Drafts change how
 // fast tokens are drawn, never which.
 struct PromptLookup {
@@ -35,7 +31,10 @@ class LlamaStrategies {
  public:
   // `architecture`: the model's, as GGUF names it.
   LlamaStrategies(std::string architecture, uint32_t vocab, uint64_t context)
-      : architecture_(std::move(architecture)), vocab_(vocab), context_(context) {}
+      : offer_{.engine = "llama",
+               .architecture = std::move(architecture),
+               .context_tokens = context,
+               .vocab_size = vocab} {}
 
   static std::vector<BuiltInStrategy> BuiltIns();
 
@@ -44,9 +43,7 @@ class LlamaStrategies {
   // without.
   //
   // Errors: Unimplemented (another id, artifacts), InvalidArgument (a bad option),
-  // FailedPrecondition (another architecture, kernel capabilities or taps, a requirement that is
-  // not met or not known, rng_contract_version not 1, more than exactness 1 claimed),
-  // ResourceExhausted.
+  // those of CheckStrategyRequirements, ResourceExhausted.
   absl::StatusOr<StrategyTerms> Register(const StrategySpec& spec);
 
   // Null for slot 0; NotFound.
@@ -54,11 +51,7 @@ class LlamaStrategies {
   void Clear() { registered_.clear(); }  // built-in ones stay
 
  private:
-  absl::Status CheckRequirements(const StrategySpec& spec) const;
-
-  const std::string architecture_;
-  const uint32_t vocab_;
-  const uint64_t context_;
+  const StrategyOffer offer_;
   const PromptLookup built_in_;
   std::map<StrategySlot, PromptLookup> registered_;
   uint32_t last_slot_ = static_cast<uint32_t>(kPromptLookupSlot);

@@ -1,23 +1,17 @@
 #include "engine/sim/sim_strategy.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "engine/sampling/mix.h"
 #include "engine/sampling/prompt_lookup.h"
 #include "engine/sim/sim_files.h"
-#include "engine/sim/sim_stage.h"
 
 namespace superfluid {
 namespace {
 
-constexpr uint32_t kRngContract = 1;
-constexpr uint32_t kExact = 1;
 constexpr size_t kMaxArtifactBytes = size_t{16} << 20U;
 constexpr size_t kLookBack = 4096;
 
@@ -45,38 +39,21 @@ std::vector<Token> DrawAhead(const SimDrafter& drafter, const SimDraftPoint& fro
   return {history.begin() + static_cast<ptrdiff_t>(known), history.end()};
 }
 
-absl::Status Unmet(absl::string_view what) {
-  return absl::FailedPreconditionError(absl::StrCat("the sim engine does not have ", what));
-}
-
-absl::Status SetOption(absl::string_view option, SimDrafter& drafter) {
-  const std::pair<absl::string_view, absl::string_view> pair =
-      absl::StrSplit(option, absl::MaxSplits('=', 1));
-  uint32_t value = 0;
-  const bool number = absl::SimpleAtoi(pair.second, &value);
-  if (number && pair.first == "n" && value >= 1 && value <= 16) {
-    drafter.n = value;
-  } else if (number && pair.first == "drafts" && value >= 1 && value <= 64) {
-    drafter.drafts = value;
-  } else if (number && pair.first == "wrong" && value <= 100) {
-    drafter.wrong = value;
-  } else {
-    return absl::InvalidArgumentError(absl::StrCat("no strategy option '", option, "'"));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<SimDrafter> ParseId(absl::string_view id) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(id, absl::MaxSplits(':', 1));
-  if (parts.first != "sim.ngram" && parts.first != "sim.oracle") {
+absl::StatusOr<SimDrafter> ParseId(absl::string_view text) {
+  const absl::StatusOr<StrategyId> id = ParseStrategyId(text);
+  if (!id.ok()) return id.status();
+  if (id->name != "sim.ngram" && id->name != "sim.oracle") {
     return absl::UnimplementedError(
-        absl::StrCat("no strategy '", parts.first, "'; there are sim.ngram and sim.oracle"));
+        absl::StrCat("no strategy '", id->name, "'; there are sim.ngram and sim.oracle"));
   }
   SimDrafter drafter;
-  drafter.oracle = parts.first == "sim.oracle";
-  for (const absl::string_view option : absl::StrSplit(parts.second, ',', absl::SkipEmpty())) {
-    if (absl::Status status = SetOption(option, drafter); !status.ok()) return status;
+  drafter.oracle = id->name == "sim.oracle";
+  for (const auto& [key, value] : id->options) {
+    if (key == "wrong" && value <= 100) {
+      drafter.wrong = value;
+    } else if (!TakeDraftOption(key, value, drafter.n, drafter.drafts)) {
+      return NoStrategyOption(key, value);
+    }
   }
   return drafter;
 }
@@ -89,16 +66,6 @@ absl::Status ReadArtifacts(const StrategySpec& spec, SimDrafter& drafter) {
     drafter.salt = Mix(drafter.salt, file->fingerprint);
   }
   return absl::OkStatus();
-}
-
-StrategyCertificate ExactCertificate(StrategySlot slot) {
-  StrategyCertificate certificate;
-  certificate.cert_id = static_cast<uint64_t>(slot);
-  certificate.exactness = kExact;
-  certificate.sampling_modes = 0x3;  // greedy and random
-  certificate.grammar_allowed = true;
-  certificate.logit_bias_allowed = true;
-  return certificate;
 }
 
 }  // namespace
@@ -117,32 +84,10 @@ std::vector<BuiltInStrategy> SimStrategies::BuiltIns() {
   return {{kSimNgramSlot, "sim.ngram", "1"}};
 }
 
-absl::Status SimStrategies::CheckRequirements(const StrategySpec& spec) const {
-  const auto& archs = spec.target_archs;
-  if (!archs.empty() && std::find(archs.begin(), archs.end(), "sim") == archs.end()) {
-    return Unmet("the strategy's architecture");
-  }
-  if ((spec.kernel_caps_required & ~kSimKernelCaps) != 0) return Unmet("the kernels required");
-  if (spec.rng_contract_version != kRngContract) return Unmet("that random number contract");
-  if (spec.claimed_exactness > kExact) return Unmet("the exactness claimed");
-  for (const StrategyTap& tap : spec.taps) {
-    if (tap.layer >= kSimLayers) return Unmet("the layer that is tapped");
-  }
-  for (const StrategyRequirement& requirement : spec.requirements) {
-    const bool one = requirement.params.size() == 1;
-    const bool context =
-        one && requirement.kind_id == kSimRequiresContext && requirement.params[0] <= context_;
-    const bool vocab =
-        one && requirement.kind_id == kSimRequiresVocab && requirement.params[0] == vocab_;
-    if (!context && !vocab) return Unmet("what the strategy requires");
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<StrategyTerms> SimStrategies::Register(const StrategySpec& spec) {
   absl::StatusOr<SimDrafter> drafter = ParseId(spec.strategy_id);
   if (!drafter.ok()) return drafter.status();
-  if (absl::Status status = CheckRequirements(spec); !status.ok()) return status;
+  if (absl::Status status = CheckStrategyRequirements(spec, offer_); !status.ok()) return status;
   if (spec.est_state_bytes > kSimMaxStrategyBytes || registered_.size() >= kSimMaxStrategies) {
     return absl::ResourceExhaustedError("no room for another strategy");
   }

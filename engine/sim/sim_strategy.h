@@ -9,7 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/sampling/strategy_check.h"
 #include "engine/sim/sim_drawing.h"
+#include "engine/sim/sim_stage.h"
 #include "engine/strategy.h"
 
 namespace superfluid {
@@ -18,11 +20,6 @@ inline constexpr StrategySlot kSimNgramSlot{1};
 inline constexpr uint64_t kSimKernelCaps = 0xF;
 inline constexpr size_t kSimMaxStrategies = 64;
 inline constexpr uint64_t kSimMaxStrategyBytes = uint64_t{1} << 30U;
-// What a strategy may require: kind 1: a context of at least params[0] tokens; kind 2: a vocabulary
-// of exactly params[0] tokens.
-inline constexpr uint32_t kSimRequiresContext = 1;
-inline constexpr uint32_t kSimRequiresVocab = 2;
-
 // How tokens are drafted. Drafts change how fast tokens are drawn, never which.
 struct SimDrafter {
   bool oracle = false;  // draws ahead by itself; otherwise looks up the last n-gram
@@ -44,17 +41,22 @@ std::vector<Token> DraftTokens(const SimDrafter& drafter, const SimDraftPoint& f
 // The strategies that exist: "sim.ngram" in slot 1, and those registered. Threads: one.
 class SimStrategies {
  public:
-  SimStrategies(uint32_t vocab, uint64_t context) : vocab_(vocab), context_(context) {}
+  SimStrategies(uint32_t vocab, uint64_t context)
+      : offer_{.engine = "sim",
+               .architecture = "sim",
+               .context_tokens = context,
+               .vocab_size = vocab,
+               .kernel_caps = kSimKernelCaps,
+               .tap_layers = kSimLayers} {}
 
   static std::vector<BuiltInStrategy> BuiltIns();
 
   // Ids are "sim.ngram" and "sim.oracle", followed by options or not:
   // "sim.oracle:drafts=8,wrong=5". The certificate says exactness 1: the same tokens as without.
   //
-  // Errors: Unimplemented (another id), InvalidArgument (a bad option), FailedPrecondition (another
-  // architecture than "sim", kernel capabilities beyond kSimKernelCaps, a requirement that is not
-  // met or not known, a tap of a layer that does not exist, rng_contract_version not 1, more than
-  // exactness 1 claimed), NotFound (an artifact that cannot be read), ResourceExhausted.
+  // Errors: Unimplemented (another id), InvalidArgument (a bad option), those of
+  // CheckStrategyRequirements (the architecture is "sim", kernel capabilities kSimKernelCaps),
+  // NotFound (an artifact that cannot be read), ResourceExhausted.
   absl::StatusOr<StrategyTerms> Register(const StrategySpec& spec);
 
   // Null for slot 0; NotFound.
@@ -62,10 +64,7 @@ class SimStrategies {
   void Clear();  // built-in ones stay
 
  private:
-  absl::Status CheckRequirements(const StrategySpec& spec) const;
-
-  const uint32_t vocab_;
-  const uint64_t context_;
+  const StrategyOffer offer_;
   const SimDrafter ngram_;
   std::map<StrategySlot, SimDrafter> registered_;
   uint32_t last_slot_ = static_cast<uint32_t>(kSimNgramSlot);

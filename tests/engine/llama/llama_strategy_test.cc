@@ -54,9 +54,9 @@ TEST_F(LlamaStrategyTest, RefusesWhatItHasNot) {
   EXPECT_EQ(Code(), absl::StatusCode::kFailedPrecondition);
   spec_.target_archs = {"qwen2", "llama"};
   EXPECT_EQ(Code(), absl::StatusCode::kOk);
-  spec_.requirements = {{kLlamaRequiresContext, {4096}}, {kLlamaRequiresVocab, {768}}};
+  spec_.requirements = {{kRequiresContext, {4096}}, {kRequiresVocab, {768}}};
   EXPECT_EQ(Code(), absl::StatusCode::kOk);
-  spec_.requirements = {{kLlamaRequiresContext, {4097}}};
+  spec_.requirements = {{kRequiresContext, {4097}}};
   EXPECT_EQ(Code(), absl::StatusCode::kFailedPrecondition);
   spec_.requirements.clear();
   spec_.taps = {{}};

@@ -206,7 +206,7 @@ TEST_F(SimPartsTest, StrategiesAreGranted) {
   StrategySpec spec = Spec("sim.oracle:drafts=7,wrong=3");
   spec.target_archs = {"other", "sim"};
   spec.kernel_caps_required = kSimKernelCaps;
-  spec.requirements = {{kSimRequiresContext, {1000}}, {kSimRequiresVocab, {256}}};
+  spec.requirements = {{kRequiresContext, {1000}}, {kRequiresVocab, {256}}};
   spec.taps = {{7, 0, 0, 0}};
   spec.claimed_exactness = 1;
   spec.est_state_bytes = 123;
