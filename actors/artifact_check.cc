@@ -80,10 +80,12 @@ ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyReg
   return {.status = absl::OkStatus(), .strategy = std::move(checked), .files = std::move(files)};
 }
 
-ArtifactChecker::behavior_type ArtifactCheckerBehavior(ArtifactChecker::pointer /*self*/,
+ArtifactChecker::behavior_type ArtifactCheckerBehavior(ArtifactChecker::pointer self,
                                                        std::string root) {
-  return {[root = std::move(root)](const CheckArtifacts& check) {
-    return OpenArtifacts(root, *check.strategy, *check.token);
+  return {[self, root = std::move(root)](const CheckArtifacts& check) {
+    ArtifactsChecked checked = OpenArtifacts(root, *check.strategy, *check.token);
+    checked.seq = check.seq;
+    compat::Send(self, check.reply_to, std::move(checked));
   }};
 }
 

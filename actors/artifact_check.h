@@ -1,31 +1,37 @@
 #ifndef SUPERFLUID_ACTORS_ARTIFACT_CHECK_H_
 #define SUPERFLUID_ACTORS_ARTIFACT_CHECK_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "actors/caf_compat.h"
+#include "actors/dispatcher_interface.h"
 #include "actors/type_ids.h"
 #include "engine/cancel_token.h"
 #include "protocol/strategy_messages.h"
 
 namespace superfluid {
 
-// Compare the artifacts of a strategy with their hashes and sizes. From Dispatcher.
+// Compare the artifacts of a strategy with their hashes and sizes; answered to `reply_to` by one
+// ArtifactsChecked. From Dispatcher.
 struct CheckArtifacts {
+  uint64_t seq = 0;
   std::shared_ptr<const linkw::StrategyRegister> strategy;
   std::shared_ptr<const CancelToken> token;
+  Dispatcher reply_to;
 };
 // `strategy` names paths that the engine can open while `files` is held.
 struct ArtifactsChecked {
+  uint64_t seq = 0;
   absl::Status status;
   std::shared_ptr<const linkw::StrategyRegister> strategy;
   std::shared_ptr<const void> files;
 };
 
 // Reads whole files, so it has a thread of its own, made for the first strategy of a link.
-using ArtifactChecker = compat::Handle<caf::result<ArtifactsChecked>(CheckArtifacts)>;
+using ArtifactChecker = compat::Handle<caf::result<void>(CheckArtifacts)>;
 
 ArtifactChecker::behavior_type ArtifactCheckerBehavior(ArtifactChecker::pointer self,
                                                        std::string root);

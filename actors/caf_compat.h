@@ -74,7 +74,9 @@ void SendFromOutside(const Dest& dest, Message&& message) {
   if (dest) caf::anon_send(dest, std::forward<Message>(message));
 }
 
-// Cannot be cancelled, and keeps the receiver alive until it fires: carry a generation number.
+// Cannot be cancelled, and keeps the receiver and its thread alive until it fires.
+// REQUIRES: the receiver lives as long as the process, and has a bounded number of these under way.
+// (Others set an alarm: alarm_clock_interface.h.)
 template <class Self, class Dest, class Message>
 void SendAfter(Self* self, const Dest& dest, absl::Duration delay, Message&& message) {
   self->delayed_send(dest, absl::ToChronoNanoseconds(delay), std::forward<Message>(message));
@@ -96,7 +98,19 @@ class Weak {
   caf::actor_addr address_;
 };
 
-// Every request has a finite time-out. Continue with `.then(on_reply, on_error)`.
+// Who an actor is; keeps nothing alive.
+using Address = caf::actor_addr;
+
+// Has `self` get a down message when the actor ends. Returns false if it has ended.
+template <class Self>
+bool Monitor(Self* self, const Address& address) {
+  const auto actor = caf::actor_cast<caf::strong_actor_ptr>(address);
+  if (actor) self->monitor(actor);
+  return actor != nullptr;
+}
+
+// Leaves a timer behind until the time-out or the end of `self`, however early the answer comes:
+// for what is rare. Every request has a finite time-out. Continue with `.then(on_reply, on_error)`.
 template <class Self, class Dest, class Message>
 auto Request(Self* self, const Dest& dest, absl::Duration timeout, Message&& message) {
   return self->request(dest, absl::ToChronoNanoseconds(timeout), std::forward<Message>(message));

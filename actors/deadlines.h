@@ -10,9 +10,8 @@
 
 namespace superfluid {
 
-// The deadlines of a link's open requests, for one timer that is set to the earliest of them. (A
-// timer per request would, once set, stay with the actor system until it fires, however early the
-// request ended.) Times are monotonic nanoseconds. Threads: one.
+// The deadlines of a link's open requests, for one alarm that is set to the earliest of them, or
+// earlier. Times are monotonic nanoseconds. Threads: one.
 class Deadlines {
  public:
   void Add(uint64_t seq, int64_t deadline_ns) {
@@ -38,7 +37,8 @@ class Deadlines {
     return passed;
   }
 
-  // When the timer should be set for, if it is not set for that or an earlier time already.
+  // Returns the time that the alarm has to be set to, in place of a later one, if it is not set to
+  // that or an earlier time already.
   std::optional<int64_t> NextTimer() {
     if (by_time_.empty()) return std::nullopt;
     const int64_t earliest = by_time_.begin()->first;
@@ -47,13 +47,13 @@ class Deadlines {
     return earliest;
   }
 
-  // The timer fired (one that was set for a later time may still be on its way; it does no harm).
+  // Notes that the alarm rang, or that it is not known for when it is set.
   void TimerFired() { timer_ns_ = 0; }
 
  private:
   std::set<std::pair<int64_t, uint64_t>> by_time_;
   std::map<uint64_t, int64_t> by_seq_;
-  int64_t timer_ns_ = 0;  // the earliest time that a timer is set for; 0: none
+  int64_t timer_ns_ = 0;  // the time that the alarm is set to; 0: none
 };
 
 }  // namespace superfluid

@@ -36,6 +36,7 @@ void DispatcherState::Start(DispatcherContext context) {
   const Dispatcher me(self_);
   LinkWriterOptions writer_options;
   writer_options.max_frame = context_.limits.max_frame;
+  writer_options.alarms = context_.alarms;
   writer_ = compat::Spawn(*self_, context_.placement, LinkWriterBehavior, context_.stream, me,
                           writer_options);
   state_ops_ = compat::Spawn(*self_, compat::Placement::kPooled, StateOpsBehavior,
@@ -191,6 +192,10 @@ void DispatcherState::OnDown(const caf::down_msg& down) {
   }
   if (down.source == reader_.address()) return;  // it said ReadingEnded before
   if (fd_receiver_ != nullptr && down.source == fd_receiver_.address()) return;
+  if (artifact_checker_ != nullptr && down.source == artifact_checker_.address()) {
+    artifact_checker_ = nullptr;
+    return FailArtifactChecks("the check of artifacts failed inside the worker");
+  }
   if (!down.reason || down.reason == caf::exit_reason::normal) return;
   if (down.source != writer_.address() && down.source != state_ops_.address()) return;
   End(linkw::Error{.status = linkw::Status::kInternal,
@@ -253,6 +258,11 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const DeadlineReached&) { self->state.OnDeadline(); },
       [self](const AnswerFollows& follows) { self->state.OnAnswerFollows(follows); },
       [self](const RequestFinished& finished) { self->state.OnRequestFinished(finished); },
+      [self](const CallDone& done) { self->state.OnCallDone(done); },
+      [self](const BufferAllocated& allocated) { self->state.OnBufferAllocated(allocated); },
+      [self](const BufferAttached& attached) { self->state.OnBufferAttached(attached); },
+      [self](const BufferLent& lent) { self->state.OnBufferLent(lent); },
+      [self](const ArtifactsChecked& checked) { self->state.OnArtifactsChecked(checked); },
       [self](const FrameWritten&) { self->state.OnFrameWritten(); },
       [self](const DrainLink& drain) { self->state.OnDrainLink(drain); },
       [self](const DrainOverdue& overdue) { self->state.OnDrainOverdue(overdue.drain); },

@@ -8,12 +8,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "actors/admission.h"
+#include "actors/alarm_clock_interface.h"
 #include "actors/artifact_check.h"
 #include "actors/deadlines.h"
 #include "actors/descriptor_table.h"
@@ -43,7 +45,7 @@ struct LinkLimits {
   uint32_t descriptor_credit = 16;    // descriptors received and not claimed
   uint32_t unsent_replies = 64;       // beyond this the link's requests are not read
   absl::Duration descriptor_patience = absl::Seconds(5);  // for a descriptor that a message names
-  absl::Duration engine_patience = absl::Minutes(10);     // for the engine's answer to a state call
+  absl::Duration engine_patience = absl::Minutes(10);     // for the engine to let go of a link
   absl::Duration telemetry_period = absl::Seconds(1);     // for a peer that wants telemetry
 };
 
@@ -55,6 +57,7 @@ struct DispatcherContext {
   std::shared_ptr<FdChannel> descriptors;  // null: comes later or never
   EngineActor engine;
   Supervisor supervisor;
+  AlarmClock alarms;
   std::shared_ptr<EngineProgress> progress;
   std::shared_ptr<const linkw::HelloAck> hello;  // filled in but for version and token
   EngineInfo engine_info;
@@ -97,6 +100,11 @@ class DispatcherState {
   void OnDeadline();
   void OnAnswerFollows(const AnswerFollows& follows);
   void OnRequestFinished(const RequestFinished& finished);
+  void OnCallDone(const CallDone& done);
+  void OnBufferAllocated(const BufferAllocated& allocated);
+  void OnBufferAttached(const BufferAttached& attached);
+  void OnBufferLent(const BufferLent& lent);
+  void OnArtifactsChecked(const ArtifactsChecked& checked);
   void OnTelemetry();
   void OnFrameWritten();
   void OnDrainLink(const DrainLink& drain);
@@ -113,15 +121,8 @@ class DispatcherState {
     Frame frame;
     Credit credit;
   };
-  enum class RequestKind { kCall, kTranscription, kTick, kOp };
-  // A request that has not been answered for good.
-  struct OpenRequest {
-    RequestKind kind = RequestKind::kCall;
-    std::shared_ptr<CancelToken> token;  // null: a call of the engine, which cannot be cancelled
-    Transcriber transcriber;             // of a transcription
-    linkw::OpHandle op{};                // of an op
-    bool answered = false;               // it counts against no limit any more
-  };
+  // The link's alarms: one each.
+  enum class Alarm : uint32_t { kDeadline, kDescriptor, kDrain, kTelemetry };
   // The frame being handled.
   struct Current {
     uint64_t seq = 0;
@@ -139,6 +140,18 @@ class DispatcherState {
               .credit = payload_bytes > kSmallBytes ? credit : Credit(),
               .payload_bytes = payload_bytes};
     }
+  };
+  enum class RequestKind { kCall, kTranscription, kTick, kOp };
+  // A request that has not been answered for good.
+  struct OpenRequest {
+    RequestKind kind = RequestKind::kCall;
+    std::shared_ptr<CancelToken> token;  // null: a call of the engine, which cannot be cancelled
+    Transcriber transcriber;             // of a transcription
+    linkw::OpHandle op{};                // of an op
+    bool answered = false;               // it counts against no limit any more
+    Current frame;                       // of a call: the frame that asked
+    std::shared_ptr<const linkw::DriverMessage> awaits_buffer;  // of a call: itself, until then
+    bool awaits_artifacts = false;                              // of a call
   };
   enum class Outcome { kHandled, kHold };
 
@@ -165,6 +178,11 @@ class DispatcherState {
                   uint32_t finished_elsewhere = 0, uint32_t cancelled_elsewhere = 0);
   void FinishDrainIfIdle();
   void ArmDeadlineTimer();
+  template <class Message>
+  void SetAlarm(Alarm alarm, absl::Duration delay, Message message) {
+    SetAlarmFor(self_, Dispatcher(self_), context_.alarms, static_cast<uint32_t>(alarm), delay,
+                std::move(message));
+  }
 
   // dispatcher_work.cc: the work itself.
   Outcome On(const Current& current, linkw::StateSyncRequest request);
@@ -190,8 +208,9 @@ class DispatcherState {
   void CallEngine(const Current& current, linkw::DriverMessage message);
   void CallWithBuffer(const Current& current, linkw::BufId buffer,
                       const std::shared_ptr<const linkw::DriverMessage>& message);
-  void SendCall(const Current& current, RunCall call);
-  void FailCall(const Current& current, linkw::Status status, std::string text);
+  void SendCall(RunCall call);
+  void FailCall(uint64_t seq, linkw::Status status, std::string text);
+  void FailArtifactChecks(const std::string& text);
 
   // dispatcher_memory.cc: descriptors, rings, buffers.
   Outcome On(const Current& current, const linkw::RingAttach& attach);
@@ -201,8 +220,7 @@ class DispatcherState {
   Outcome On(const Current& current, const linkw::BufRelease& release);
   // The descriptor, or nullopt after it was arranged to wait for it (kHold) or given up (refused).
   std::optional<OwnedFd> Claim(const Current& current, uint64_t tag, Outcome& otherwise);
-  void PassOn(const Current& current, const linkw::BufAlloc& alloc,
-              const BufferAllocated& allocated);
+  absl::Status PassOn(const BufferAllocated& allocated);
   void StartFdReceiver(std::shared_ptr<FdChannel> channel);
   void ArmDescriptorTimer();
   void PassOnRings();

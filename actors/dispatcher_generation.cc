@@ -12,8 +12,6 @@
 namespace superfluid {
 namespace {
 
-constexpr absl::Duration kArtifactPatience = absl::Minutes(10);
-constexpr absl::Duration kBufferPatience = absl::Seconds(30);
 // A deadline further away than any clock reaches is none.
 constexpr uint64_t kFarUs = uint64_t{1} << 50;
 
@@ -128,87 +126,95 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   if (artifact_checker_ == nullptr) {
     artifact_checker_ =
         compat::Spawn(*self_, context_.placement, ArtifactCheckerBehavior, context_.model_root);
+    self_->monitor(artifact_checker_);
   }
   // Cancelled by a drain, or when the link ends: files may be large.
   auto token = std::make_shared<CancelToken>();
-  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kCall, .token = token});
-  compat::Request(self_, artifact_checker_, kArtifactPatience,
-                  CheckArtifacts{.strategy = std::make_shared<const linkw::StrategyRegister>(
-                                     std::move(strategy)),
-                                 .token = std::move(token)})
-      .then(
-          [this, current = current.Kept()](const ArtifactsChecked& checked) {
-            if (!checked.status.ok()) {
-              return FailCall(current, linkw::FromAbsl(checked.status),
-                              std::string(checked.status.message()));
-            }
-            SendCall(current,
-                     {.key = {context_.id, current.seq},
-                      .message = std::make_shared<const linkw::DriverMessage>(*checked.strategy),
-                      .segment = {},
-                      .keep_alive = checked.files});
-          },
-          [this, current = current.Kept()](const caf::error& error) {
-            FailCall(current, linkw::Status::kInternal, std::string(ToStatus(error).message()));
-          });
+  open_.emplace(current.seq,
+                OpenRequest{.token = token, .frame = current.Kept(), .awaits_artifacts = true});
+  compat::Send(self_, artifact_checker_,
+               CheckArtifacts{
+                   .seq = current.seq,
+                   .strategy = std::make_shared<const linkw::StrategyRegister>(std::move(strategy)),
+                   .token = std::move(token),
+                   .reply_to = Dispatcher(self_)});
   return Outcome::kHandled;
 }
 
+void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {
+  const auto it = open_.find(checked.seq);
+  if (it == open_.end() || !std::exchange(it->second.awaits_artifacts, false)) return;
+  if (!checked.status.ok()) {
+    return FailCall(checked.seq, linkw::FromAbsl(checked.status),
+                    std::string(checked.status.message()));
+  }
+  SendCall({.key = {context_.id, checked.seq},
+            .dispatcher = Dispatcher(self_),
+            .message = std::make_shared<const linkw::DriverMessage>(*checked.strategy),
+            .segment = {},
+            .keep_alive = checked.files});
+}
+
+void DispatcherState::FailArtifactChecks(const std::string& text) {
+  std::vector<uint64_t> failed;
+  for (const auto& [seq, request] : open_) {
+    if (request.awaits_artifacts) failed.push_back(seq);
+  }
+  for (const uint64_t seq : failed) FailCall(seq, linkw::Status::kInternal, text);
+}
+
 void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage message) {
-  open_.emplace(current.seq, OpenRequest{});
+  open_.emplace(current.seq, OpenRequest{.frame = current.Kept()});
   const std::optional<linkw::BufId> buffer = BufferOfCall(message);
   auto shared = std::make_shared<const linkw::DriverMessage>(std::move(message));
   if (buffer) return CallWithBuffer(current, *buffer, shared);
-  SendCall(current, {.key = {context_.id, current.seq},
-                     .message = std::move(shared),
-                     .segment = {},
-                     .keep_alive = {}});
+  SendCall({.key = {context_.id, current.seq},
+            .dispatcher = Dispatcher(self_),
+            .message = std::move(shared),
+            .segment = {},
+            .keep_alive = {}});
 }
 
 void DispatcherState::CallWithBuffer(const Current& current, linkw::BufId buffer,
                                      const std::shared_ptr<const linkw::DriverMessage>& message) {
-  compat::Request(self_, state_ops_, kBufferPatience, LendBuffer{buffer})
-      .then(
-          [this, current = current.Kept(), message](const BufferBound& bound) {
-            if (!bound.status.ok()) {
-              return FailCall(current, linkw::Status::kUnknownHandle,
-                              std::string(bound.status.message()));
-            }
-            SendCall(current, {.key = {context_.id, current.seq},
-                               .message = message,
-                               .segment = bound.segment,
-                               .keep_alive = {}});
-          },
-          [this, current = current.Kept()](const caf::error& error) {
-            FailCall(current, linkw::Status::kInternal, std::string(ToStatus(error).message()));
-          });
+  open_.at(current.seq).awaits_buffer = message;
+  compat::Send(self_, state_ops_, LendBuffer{.seq = current.seq, .id = buffer});
 }
 
-void DispatcherState::SendCall(const Current& current, RunCall call) {
-  if (phase_ == LinkPhase::kEnded) return;
-  compat::Request(self_, context_.engine, context_.limits.engine_patience, std::move(call))
-      .then(
-          [this, current = current.Kept()](const CallDone& done) {
-            if (!open_.contains(current.seq)) return;
-            // A release has no reply.
-            if (current.type != linkw::MessageType::kSeedRelease) Reply(current.seq, *done.answer);
-            OnRequestFinished({.seq = current.seq});
-          },
-          [this, current = current.Kept()](const caf::error& error) {
-            const absl::Status status = ToStatus(error);
-            FailCall(current,
-                     absl::IsDeadlineExceeded(status) ? linkw::Status::kEngineStalled
-                                                      : linkw::Status::kEngineFailed,
-                     std::string(status.message()));
-          });
-}
-
-void DispatcherState::FailCall(const Current& current, linkw::Status status, std::string text) {
-  if (!open_.contains(current.seq) || phase_ == LinkPhase::kEnded) return;
-  if (current.type != linkw::MessageType::kSeedRelease) {
-    RefuseRequest(current, status, std::move(text));
+void DispatcherState::OnBufferLent(const BufferLent& lent) {
+  const auto it = open_.find(lent.seq);
+  if (it == open_.end()) return;
+  std::shared_ptr<const linkw::DriverMessage> message =
+      std::exchange(it->second.awaits_buffer, nullptr);
+  if (!lent.status.ok()) {
+    return FailCall(lent.seq, linkw::Status::kUnknownHandle, std::string(lent.status.message()));
   }
-  OnRequestFinished({.seq = current.seq});
+  SendCall({.key = {context_.id, lent.seq},
+            .dispatcher = Dispatcher(self_),
+            .message = std::move(message),
+            .segment = lent.segment,
+            .keep_alive = {}});
+}
+
+void DispatcherState::SendCall(RunCall call) {
+  if (phase_ != LinkPhase::kEnded) compat::Send(self_, context_.engine, std::move(call));
+}
+
+void DispatcherState::OnCallDone(const CallDone& done) {
+  const auto it = open_.find(done.seq);
+  if (it == open_.end() || phase_ == LinkPhase::kEnded) return;
+  // A release has no reply.
+  if (it->second.frame.type != linkw::MessageType::kSeedRelease) Reply(done.seq, *done.answer);
+  OnRequestFinished({.seq = done.seq});
+}
+
+void DispatcherState::FailCall(uint64_t seq, linkw::Status status, std::string text) {
+  const auto it = open_.find(seq);
+  if (it == open_.end() || phase_ == LinkPhase::kEnded) return;
+  if (it->second.frame.type != linkw::MessageType::kSeedRelease) {
+    RefuseRequest(it->second.frame, status, std::move(text));
+  }
+  OnRequestFinished({.seq = seq});
 }
 
 }  // namespace superfluid

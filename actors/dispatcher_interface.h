@@ -11,9 +11,11 @@
 #include "actors/link_writer_interface.h"
 #include "actors/type_ids.h"
 #include "protocol/frame.h"
+#include "protocol/messages.h"
 #include "protocol/status.h"
 #include "shm/fd_channel.h"
 #include "shm/owned_fd.h"
+#include "shm/segment.h"
 
 namespace superfluid {
 
@@ -63,6 +65,37 @@ struct RequestFinished {
   int replies = 0;  // frames handed over whose FrameWritten comes to the dispatcher
 };
 
+// The engine has run a call (RunCall). From EngineActor, once.
+struct CallDone {
+  uint64_t seq = 0;
+  std::shared_ptr<const linkw::WorkerMessage> answer;
+};
+
+// The answer to AllocateBuffer. From StateOps.
+struct BufferAllocated {
+  uint64_t seq = 0;
+  linkw::BufId id{};
+  uint64_t bytes = 0;
+  absl::Status status;
+  std::shared_ptr<const Segment> segment;
+  std::shared_ptr<const void> credit;
+};
+
+// The answer to AttachBuffer. From StateOps.
+struct BufferAttached {
+  uint64_t seq = 0;
+  absl::Status status;
+  std::shared_ptr<const void> credit;
+};
+
+// The answer to LendBuffer: the buffer stays mapped for as long as the segment is held. From
+// StateOps.
+struct BufferLent {
+  uint64_t seq = 0;
+  absl::Status status;
+  std::shared_ptr<const Segment> segment;
+};
+
 // Refuse new work, let what is open finish for `patience`, cancel what remains (all at once if
 // `cancel_open`), then end the link. From Supervisor, when the worker is shut down.
 struct DrainLink {
@@ -93,9 +126,12 @@ using Dispatcher =
                    caf::result<void>(WritingFailed), caf::result<void>(DescriptorReceived),
                    caf::result<void>(DescriptorChannelOpened), caf::result<void>(DescriptorOverdue),
                    caf::result<void>(DeadlineReached), caf::result<void>(AnswerFollows),
-                   caf::result<void>(RequestFinished), caf::result<void>(FrameWritten),
-                   caf::result<void>(DrainLink), caf::result<void>(DrainOverdue),
-                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink)>;
+                   caf::result<void>(RequestFinished), caf::result<void>(CallDone),
+                   caf::result<void>(BufferAllocated), caf::result<void>(BufferAttached),
+                   caf::result<void>(BufferLent), caf::result<void>(ArtifactsChecked),
+                   caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
+                   caf::result<void>(DrainOverdue), caf::result<void>(SendTelemetry),
+                   caf::result<void>(EndLink)>;
 
 }  // namespace superfluid
 

@@ -14,8 +14,6 @@
 namespace superfluid {
 namespace {
 
-constexpr absl::Duration kStateOpsPatience = absl::Seconds(30);
-
 bool SameSpec(const linkw::RingSpec& spec, const RingSpec& announced) {
   const bool is_logits = announced.id == kLogitsRing.id;
   return static_cast<uint32_t>(spec.ring_id) == announced.id &&
@@ -54,8 +52,7 @@ void DispatcherState::ArmDescriptorTimer() {
   if (awaiting_since_ns_ != 0) {
     delay -= absl::Nanoseconds(compat::NowNs(self_) - awaiting_since_ns_);
   }
-  compat::SendAfter(self_, Dispatcher(self_), std::max(delay, absl::Milliseconds(1)),
-                    DescriptorOverdue{});
+  SetAlarm(Alarm::kDescriptor, std::max(delay, absl::Milliseconds(1)), DescriptorOverdue{});
 }
 
 void DispatcherState::OnDescriptorOverdue() {
@@ -167,46 +164,42 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 }
 
 DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw::BufAlloc& alloc) {
-  compat::Request(self_, state_ops_, kStateOpsPatience,
-                  AllocateBuffer{.id = alloc.buf_id, .bytes = alloc.len})
-      .then(
-          [this, current, alloc](const BufferAllocated& allocated) {
-            if (phase_ != LinkPhase::kEnded) PassOn(current, alloc, allocated);
-          },
-          [this, current](const caf::error& error) {
-            RefuseRequest(current, linkw::Status::kInternal,
-                          std::string(ToStatus(error).message()));
-          });
+  compat::Send(
+      self_, state_ops_,
+      AllocateBuffer{
+          .seq = current.seq, .id = alloc.buf_id, .bytes = alloc.len, .credit = current.credit});
   return Outcome::kHandled;
 }
 
 // The descriptor goes out before the answer, so that it is there when the peer reads the answer.
-void DispatcherState::PassOn(const Current& current, const linkw::BufAlloc& alloc,
-                             const BufferAllocated& allocated) {
-  absl::Status status = allocated.status;
-  if (status.ok() && channel_ == nullptr) {
-    status = absl::FailedPreconditionError("the link has no descriptor socket");
-  }
+void DispatcherState::OnBufferAllocated(const BufferAllocated& allocated) {
+  if (phase_ == LinkPhase::kEnded) return;
+  const absl::Status status = allocated.status.ok() ? PassOn(allocated) : allocated.status;
   if (status.ok()) {
-    const absl::StatusOr<OwnedFd> fd = allocated.segment->DuplicateFd();
-    const absl::StatusOr<IoState> sent =
-        fd.ok() ? channel_->Send(static_cast<uint64_t>(alloc.buf_id), fd->get()) : fd.status();
-    if (!sent.ok()) {
-      status = sent.status();
-    } else if (*sent == IoState::kClosed) {
-      status = absl::FailedPreconditionError("the link's descriptor socket is closed");
-    } else if (*sent != IoState::kOk) {
-      status = linkw::MakeStatus(linkw::Status::kBusy, "the descriptor socket takes no more");
-    }
+    return Reply(allocated.seq, linkw::BufAlloced{.status = linkw::Status::kOk,
+                                                  .message = {},
+                                                  .buf_id = allocated.id,
+                                                  .len = allocated.bytes});
   }
-  if (!status.ok()) {
-    if (allocated.status.ok()) compat::Send(self_, state_ops_, ReleaseBuffer{alloc.buf_id});
-    RefuseRequest(current, linkw::FromAbsl(status), std::string(status.message()));
-    return;
+  if (allocated.status.ok()) compat::Send(self_, state_ops_, ReleaseBuffer{allocated.id});
+  RefuseRequest({.seq = allocated.seq, .type = linkw::MessageType::kBufAlloc, .credit = {}},
+                linkw::FromAbsl(status), std::string(status.message()));
+}
+
+absl::Status DispatcherState::PassOn(const BufferAllocated& allocated) {
+  if (channel_ == nullptr) {
+    return absl::FailedPreconditionError("the link has no descriptor socket");
   }
-  Reply(current.seq,
-        linkw::BufAlloced{
-            .status = linkw::Status::kOk, .message = {}, .buf_id = alloc.buf_id, .len = alloc.len});
+  const absl::StatusOr<OwnedFd> fd = allocated.segment->DuplicateFd();
+  if (!fd.ok()) return fd.status();
+  const absl::StatusOr<IoState> sent =
+      channel_->Send(static_cast<uint64_t>(allocated.id), fd->get());
+  if (!sent.ok()) return sent.status();
+  if (*sent == IoState::kOk) return absl::OkStatus();
+  if (*sent == IoState::kClosed) {
+    return absl::FailedPreconditionError("the link's descriptor socket is closed");
+  }
+  return linkw::MakeStatus(linkw::Status::kBusy, "the descriptor socket takes no more");
 }
 
 DispatcherState::Outcome DispatcherState::On(const Current& current,
@@ -214,21 +207,19 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   Outcome otherwise = Outcome::kHandled;
   std::optional<OwnedFd> fd = Claim(current, static_cast<uint64_t>(attach.buf_id), otherwise);
   if (!fd) return otherwise;
-  compat::Request(self_, state_ops_, kStateOpsPatience,
-                  AttachBuffer{.id = attach.buf_id,
-                               .bytes = attach.len,
-                               .fd = std::make_shared<OwnedFd>(*std::move(fd))})
-      .then(
-          [this, current](const BufferAttached& attached) {
-            if (attached.status.ok() || phase_ == LinkPhase::kEnded) return;
-            RefuseRequest(current, linkw::FromAbsl(attached.status),
-                          std::string(attached.status.message()));
-          },
-          [this, current](const caf::error& error) {
-            RefuseRequest(current, linkw::Status::kInternal,
-                          std::string(ToStatus(error).message()));
-          });
+  compat::Send(self_, state_ops_,
+               AttachBuffer{.seq = current.seq,
+                            .id = attach.buf_id,
+                            .bytes = attach.len,
+                            .fd = std::make_shared<OwnedFd>(*std::move(fd)),
+                            .credit = current.credit});
   return Outcome::kHandled;
+}
+
+void DispatcherState::OnBufferAttached(const BufferAttached& attached) {
+  if (attached.status.ok() || phase_ == LinkPhase::kEnded) return;
+  RefuseRequest({.seq = attached.seq, .type = linkw::MessageType::kBufAttach, .credit = {}},
+                linkw::FromAbsl(attached.status), std::string(attached.status.message()));
 }
 
 // Work that was asked for before has bound its buffer already: StateOps was told in this order.

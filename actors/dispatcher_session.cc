@@ -65,7 +65,7 @@ void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
                role_ == linkw::Role::kDriver ? "driver" : "observer", version);
   Reply(hello_seq, std::move(ack));
   if (wants_telemetry_) {
-    compat::SendAfter(self_, Dispatcher(self_), context_.limits.telemetry_period, SendTelemetry{});
+    SetAlarm(Alarm::kTelemetry, context_.limits.telemetry_period, SendTelemetry{});
   }
   if (pending_drain_) OnDrainLink(*std::exchange(pending_drain_, std::nullopt));
 }
@@ -139,7 +139,7 @@ void DispatcherState::OnTelemetry() {
       SendMessage{.correlation = 0,
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(telemetry)),
                   .ack_to = {}});
-  compat::SendAfter(self_, Dispatcher(self_), context_.limits.telemetry_period, SendTelemetry{});
+  SetAlarm(Alarm::kTelemetry, context_.limits.telemetry_period, SendTelemetry{});
 }
 
 void DispatcherState::OnDeadline() {
@@ -154,7 +154,7 @@ void DispatcherState::ArmDeadlineTimer() {
   const std::optional<int64_t> at_ns = deadlines_.NextTimer();
   if (!at_ns) return;
   const int64_t delay_ns = std::max<int64_t>(*at_ns - compat::NowNs(self_), 0);
-  compat::SendAfter(self_, Dispatcher(self_), absl::Nanoseconds(delay_ns), DeadlineReached{});
+  SetAlarm(Alarm::kDeadline, absl::Nanoseconds(delay_ns), DeadlineReached{});
 }
 
 DispatcherState::Outcome DispatcherState::On(const Current& current,
@@ -214,7 +214,7 @@ void DispatcherState::BeginDrain(uint64_t reply_to, bool cancel_open, absl::Dura
                  .open_at_start = open_.size()};
   if (cancel_open) CancelAllOpen(CancelReason::kDraining);
   if (patience != absl::InfiniteDuration()) {
-    compat::SendAfter(self_, Dispatcher(self_), patience, DrainOverdue{drain_->number});
+    SetAlarm(Alarm::kDrain, patience, DrainOverdue{drain_->number});
   }
   FinishDrainIfIdle();
 }

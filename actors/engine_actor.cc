@@ -323,7 +323,7 @@ EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<Eng
       [self](const GrantSegments& grant) { self->state.OnGrant(grant); },
       [self](const PushAudio& push) { self->state.OnPushAudio(push); },
       [self](const CancelJob& cancel) { self->state.OnCancel(cancel.key); },
-      [self](const RunCall& call) { return self->state.OnCall(call); },
+      [self](const RunCall& call) { self->state.OnCall(call); },
       [self](const QueueTick& tick) { self->state.OnTick(tick); },
       [self](const ReserveOp& reserve) { self->state.OnReserveOp(reserve); },
       [self](const DropOp& drop) { self->state.OnDropOp(drop.key); },

@@ -17,7 +17,6 @@
 #include "actors/ids.h"
 #include "actors/job_queue.h"
 #include "actors/op_run.h"
-#include "actors/reply_guard.h"
 #include "actors/turn_policy.h"
 #include "actors/work_queue.h"
 #include "engine/engine.h"
@@ -68,7 +67,7 @@ class EngineActorState {
   void OnRetryStart();
 
   // engine_actor_work.cc
-  caf::typed_response_promise<CallDone> OnCall(const RunCall& call);
+  void OnCall(const RunCall& call);
   void OnTick(const QueueTick& tick);
   void OnReserveOp(const ReserveOp& reserve);
   void OnDropOp(RequestKey key);
@@ -80,10 +79,6 @@ class EngineActorState {
  private:
   struct Job;
   class Collector;
-  struct Call {
-    RunCall request;
-    std::shared_ptr<ReplyGuard<CallDone>> answer;
-  };
   struct Op {
     RunOp request;
     std::unique_ptr<OpRun> running;  // null while waiting
@@ -138,7 +133,7 @@ class EngineActorState {
   WorkQueue work_;
   TurnPolicy turns_;
   std::map<RequestKey, QueueTick> ticks_;
-  std::map<RequestKey, Call> calls_;
+  std::map<RequestKey, RunCall> calls_;
   std::map<RequestKey, Op> ops_;
   uint64_t op_steps_ = 0;
   bool poll_scheduled_ = false;

@@ -77,15 +77,14 @@ struct CancelJob {
 };
 
 // One request that is one call of the engine: a state call other than Transcribe, MATCH,
-// SEED_ACQUIRE, SEED_RELEASE or STRATEGY_REGISTER. Answered when it was its turn. From Dispatcher.
+// SEED_ACQUIRE, SEED_RELEASE or STRATEGY_REGISTER. Answered to `dispatcher` by one CallDone when it
+// was its turn, or not at all once the link was released. From Dispatcher.
 struct RunCall {
   RequestKey key;
+  Dispatcher dispatcher;
   std::shared_ptr<const linkw::DriverMessage> message;
   std::shared_ptr<const Segment> segment;  // the buffer that it names, if it names one
   std::shared_ptr<const void> keep_alive;  // files that it names
-};
-struct CallDone {
-  std::shared_ptr<const linkw::WorkerMessage> answer;
 };
 
 // A tick. From Dispatcher; its emits and then its result go to `writer` from here, and
@@ -161,7 +160,7 @@ struct RetryStart {};
 using EngineActor = compat::Handle<
     caf::result<EngineLoaded>(CreateEngine), caf::result<void>(QueueTranscription),
     caf::result<void>(GrantSegments), caf::result<void>(PushAudio), caf::result<void>(CancelJob),
-    caf::result<CallDone>(RunCall), caf::result<void>(QueueTick), caf::result<void>(ReserveOp),
+    caf::result<void>(RunCall), caf::result<void>(QueueTick), caf::result<void>(ReserveOp),
     caf::result<void>(DropOp), caf::result<void>(RunOp), caf::result<void>(OpReported),
     caf::result<void>(AttachRings), caf::result<void>(PollOps), caf::result<void>(AttachControl),
     caf::result<LinkReleased>(ReleaseLink), caf::result<void>(RunMicroStep),

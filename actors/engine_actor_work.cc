@@ -123,27 +123,26 @@ void EngineActorState::AnswerTick(const QueueTick& tick, linkw::TickResult resul
 
 // ---- Calls ----
 
-caf::typed_response_promise<CallDone> EngineActorState::OnCall(const RunCall& call) {
-  auto promise = self_->make_response_promise<caf::typed_response_promise<CallDone>>();
+void EngineActorState::OnCall(const RunCall& call) {
   work_.Add(call.key, WorkClass::kCall, FootprintOf(*call.message), true);
-  calls_.emplace(call.key,
-                 Call{.request = call, .answer = std::make_shared<ReplyGuard<CallDone>>(promise)});
+  calls_.emplace(call.key, call);
   ScheduleStep();
   PublishLoad();
-  return promise;
 }
 
 void EngineActorState::RunCallNow(RequestKey key) {
-  const Call call = std::move(calls_.extract(key).mapped());
+  const RunCall call = std::move(calls_.extract(key).mapped());
   progress_->BeginStep(Now());
   Engine& engine = *engine_->operator->();
   linkw::WorkerMessage answer =
-      CallRun(engine, LinkOf(key.link), context_, call.request.segment).Run(*call.request.message);
+      CallRun(engine, LinkOf(key.link), context_, call.segment).Run(*call.message);
   progress_->EndStep(Now());
   work_.Remove(key);
   PublishMemory();
   PublishLoad();
-  call.answer->Answer(CallDone{std::make_shared<const linkw::WorkerMessage>(std::move(answer))});
+  compat::Send(self_, call.dispatcher,
+               CallDone{.seq = key.seq,
+                        .answer = std::make_shared<const linkw::WorkerMessage>(std::move(answer))});
 }
 
 // ---- State ops ----
@@ -256,10 +255,7 @@ void EngineActorState::DropWorkOf(LinkId link) {
   for (const RequestKey& key : work_.KeysOf(link)) {
     ticks_.erase(key);
     ops_.erase(key);
-    if (const auto call = calls_.find(key); call != calls_.end()) {
-      call->second.answer->Fail(absl::CancelledError("the link was closed"));
-      calls_.erase(call);
-    }
+    calls_.erase(key);
     work_.Remove(key);
   }
 }

@@ -71,7 +71,9 @@ void LinkWriterState::OnClose(const CloseLink& close) {
   if (!waiting_ && !failed_) Flush();
   EndIfDone();
   // A stream in memory may never become writable again: look once more when the time is over.
-  if (waiting_) compat::SendAfter(self_, LinkWriter(self_), options_.linger, WriteSocket{});
+  if (waiting_) {
+    SetAlarmFor(self_, LinkWriter(self_), options_.alarms, 0, options_.linger, WriteSocket{});
+  }
 }
 
 void LinkWriterState::Enqueue(const linkw::EncodedMessage& encoded, uint64_t correlation,

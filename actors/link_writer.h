@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "actors/alarm_clock_interface.h"
 #include "actors/dispatcher_interface.h"
 #include "actors/link_writer_interface.h"
 #include "actors/send_queue.h"
@@ -21,6 +22,7 @@ struct LinkWriterOptions {
   uint32_t max_frame = linkw::kDefaultMaxFrame;
   size_t droppable_limit_bytes = size_t{256} << 10;  // more than this unsent: droppable frames go
   absl::Duration linger = absl::Seconds(1);          // for the last bytes when the link closes
+  AlarmClock alarms;
 };
 
 // Owns the write half of one link's frames socket, its sequence numbers and its outgoing queue.

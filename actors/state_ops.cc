@@ -40,34 +40,53 @@ void StateOpsState::Start(StateOpsContext context) {
   buffers_.emplace(context_.buffers);
 }
 
-BufferAllocated StateOpsState::OnAllocate(const AllocateBuffer& allocate) {
-  if (absl::Status room = buffers_->CheckRoom(allocate.bytes); !room.ok()) return {.status = room};
-  absl::StatusOr<Segment> segment = Segment::Create(
-      allocate.bytes, absl::StrCat("superfluid-buf-", static_cast<uint64_t>(allocate.id)));
-  if (!segment.ok()) return {.status = OfSystem(segment.status())};
-  if (absl::Status added = buffers_->Insert(allocate.id, *std::move(segment)); !added.ok()) {
-    return {.status = added};
-  }
-  return {.status = absl::OkStatus(), .segment = *buffers_->Use(allocate.id)};
+void StateOpsState::OnAllocate(const AllocateBuffer& allocate) {
+  absl::StatusOr<std::shared_ptr<const Segment>> segment = Allocate(allocate.id, allocate.bytes);
+  BufferAllocated allocated{.seq = allocate.seq,
+                            .id = allocate.id,
+                            .bytes = allocate.bytes,
+                            .status = segment.status(),
+                            .credit = allocate.credit};
+  if (segment.ok()) allocated.segment = *std::move(segment);
+  compat::Send(self_, context_.dispatcher, std::move(allocated));
 }
 
-BufferAttached StateOpsState::OnAttach(const AttachBuffer& attach) {
-  if (absl::Status room = buffers_->CheckRoom(attach.bytes); !room.ok()) return {room};
+absl::StatusOr<std::shared_ptr<const Segment>> StateOpsState::Allocate(linkw::BufId id,
+                                                                       uint64_t bytes) {
+  if (absl::Status room = buffers_->CheckRoom(bytes); !room.ok()) return room;
+  absl::StatusOr<Segment> segment =
+      Segment::Create(bytes, absl::StrCat("superfluid-buf-", static_cast<uint64_t>(id)));
+  if (!segment.ok()) return OfSystem(segment.status());
+  if (absl::Status added = buffers_->Insert(id, *std::move(segment)); !added.ok()) return added;
+  return buffers_->Use(id);
+}
+
+void StateOpsState::OnAttach(const AttachBuffer& attach) {
+  compat::Send(
+      self_, context_.dispatcher,
+      BufferAttached{.seq = attach.seq, .status = Attach(attach), .credit = attach.credit});
+}
+
+absl::Status StateOpsState::Attach(const AttachBuffer& attach) {
+  if (absl::Status room = buffers_->CheckRoom(attach.bytes); !room.ok()) return room;
   absl::StatusOr<Segment> segment =
       Segment::Attach(std::move(*attach.fd), attach.bytes, SegmentAccess::kReadWrite);
-  if (!segment.ok()) return {OfSystem(segment.status())};
-  return {buffers_->Insert(attach.id, *std::move(segment))};
+  if (!segment.ok()) return OfSystem(segment.status());
+  return buffers_->Insert(attach.id, *std::move(segment));
 }
 
 void StateOpsState::OnBind(const BindBuffer& bind) {
-  compat::Send(self_, bind.user, OnLend(LendBuffer{bind.id}));
-}
-
-BufferBound StateOpsState::OnLend(const LendBuffer& lend) const {
-  absl::StatusOr<std::shared_ptr<const Segment>> segment = buffers_->Use(lend.id);
+  absl::StatusOr<std::shared_ptr<const Segment>> segment = buffers_->Use(bind.id);
   BufferBound bound{.status = segment.status()};
   if (segment.ok()) bound.segment = *std::move(segment);
-  return bound;
+  compat::Send(self_, bind.user, std::move(bound));
+}
+
+void StateOpsState::OnLend(const LendBuffer& lend) {
+  absl::StatusOr<std::shared_ptr<const Segment>> segment = buffers_->Use(lend.id);
+  BufferLent lent{.seq = lend.seq, .status = segment.status()};
+  if (segment.ok()) lent.segment = *std::move(segment);
+  compat::Send(self_, context_.dispatcher, std::move(lent));
 }
 
 void StateOpsState::OnSubmit(const SubmitOp& submit) {
@@ -231,11 +250,11 @@ StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsStat
                                          StateOpsContext context) {
   self->state.Start(std::move(context));
   return {
-      [self](const AllocateBuffer& allocate) { return self->state.OnAllocate(allocate); },
-      [self](const AttachBuffer& attach) { return self->state.OnAttach(attach); },
+      [self](const AllocateBuffer& allocate) { self->state.OnAllocate(allocate); },
+      [self](const AttachBuffer& attach) { self->state.OnAttach(attach); },
       [self](const ReleaseBuffer& release) { self->state.OnRelease(release); },
       [self](const BindBuffer& bind) { self->state.OnBind(bind); },
-      [self](const LendBuffer& lend) { return self->state.OnLend(lend); },
+      [self](const LendBuffer& lend) { self->state.OnLend(lend); },
       [self](const SubmitOp& submit) { self->state.OnSubmit(submit); },
       [self](const OpEnded& ended) { self->state.OnOpEnded(ended); },
   };

@@ -55,11 +55,11 @@ class StateOpsState {
   ~StateOpsState();
 
   void Start(StateOpsContext context);
-  BufferAllocated OnAllocate(const AllocateBuffer& allocate);
-  BufferAttached OnAttach(const AttachBuffer& attach);
+  void OnAllocate(const AllocateBuffer& allocate);
+  void OnAttach(const AttachBuffer& attach);
   void OnRelease(const ReleaseBuffer& release) { buffers_->Release(release.id); }
   void OnBind(const BindBuffer& bind);
-  BufferBound OnLend(const LendBuffer& lend) const;
+  void OnLend(const LendBuffer& lend);
   void OnSubmit(const SubmitOp& submit);
   void OnOpEnded(const OpEnded& ended);
 
@@ -71,6 +71,8 @@ class StateOpsState {
     uint64_t private_bytes = 0;  // copied for it
   };
 
+  absl::StatusOr<std::shared_ptr<const Segment>> Allocate(linkw::BufId id, uint64_t bytes);
+  absl::Status Attach(const AttachBuffer& attach);
   absl::Status Admit(const SubmitOp& submit, OpenOp& op, linkw::StateEnvelope& envelope) const;
   absl::StatusOr<linkw::StateEnvelope> CheckEnvelope(const linkw::StateOp& op,
                                                      const Segment& segment) const;

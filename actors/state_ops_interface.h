@@ -15,24 +15,23 @@
 
 namespace superfluid {
 
-// Make a sealed segment of `bytes` and know it under the peer's id. From Dispatcher.
+// Make a sealed segment of `bytes` and know it under the peer's id; answered by one
+// BufferAllocated. From Dispatcher.
 struct AllocateBuffer {
+  uint64_t seq = 0;
   linkw::BufId id{};
   uint64_t bytes = 0;
-};
-struct BufferAllocated {
-  absl::Status status;
-  std::shared_ptr<const Segment> segment;
+  std::shared_ptr<const void> credit;  // of the frame that asked; held until the answer
 };
 
-// Map the peer's segment under the peer's id. From Dispatcher, with the descriptor already paired.
+// Map the peer's segment under the peer's id; answered by one BufferAttached. From Dispatcher, with
+// the descriptor already paired.
 struct AttachBuffer {
+  uint64_t seq = 0;
   linkw::BufId id{};
   uint64_t bytes = 0;
   std::shared_ptr<OwnedFd> fd;
-};
-struct BufferAttached {
-  absl::Status status;
+  std::shared_ptr<const void> credit;  // of the frame that asked; held until the answer
 };
 
 // Forget the buffer's id at once, and its memory when the last piece of work that uses it is done.
@@ -56,8 +55,9 @@ struct BindBuffer {
   BufferUser user;
 };
 
-// The same for a piece of work that is no actor: the answer comes to whoever asks.
+// The same for the call `seq`, which is no actor; answered by one BufferLent. From Dispatcher.
 struct LendBuffer {
+  uint64_t seq = 0;
   linkw::BufId id{};
 };
 
@@ -80,11 +80,10 @@ struct OpEnded {
 };
 
 // Owns one link's buffers and its op window. See state_ops.h.
-using StateOps =
-    compat::Handle<caf::result<BufferAllocated>(AllocateBuffer),
-                   caf::result<BufferAttached>(AttachBuffer), caf::result<void>(ReleaseBuffer),
-                   caf::result<void>(BindBuffer), caf::result<BufferBound>(LendBuffer),
-                   caf::result<void>(SubmitOp), caf::result<void>(OpEnded)>;
+using StateOps = compat::Handle<caf::result<void>(AllocateBuffer), caf::result<void>(AttachBuffer),
+                                caf::result<void>(ReleaseBuffer), caf::result<void>(BindBuffer),
+                                caf::result<void>(LendBuffer), caf::result<void>(SubmitOp),
+                                caf::result<void>(OpEnded)>;
 
 }  // namespace superfluid
 

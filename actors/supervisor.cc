@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "actors/alarm_clock.h"
 #include "actors/engine_status.h"
 #include "actors/printable.h"
 #include "actors/status_error.h"
@@ -65,6 +66,8 @@ void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress>
                          .roots = {.media = config_.media_root, .model = config_.model_root}},
       progress_);
   self_->monitor(engine_);
+  alarms_ = compat::Spawn(*self_, config_.placement, AlarmClockBehavior);
+  self_->monitor(alarms_);
 }
 
 caf::typed_response_promise<WorkerStarted> SupervisorState::OnStart() {
@@ -119,6 +122,7 @@ void SupervisorState::StartLink(const FramesConnected& connected) {
                         .descriptors = connected.descriptors,
                         .engine = engine_,
                         .supervisor = Supervisor(self_),
+                        .alarms = alarms_,
                         .progress = progress_,
                         .hello = hello_,
                         .engine_info = engine_info_,
@@ -280,6 +284,9 @@ void SupervisorState::OnDown(const caf::down_msg& down) {
     return FailEverything(ExitCode::kEngineFailed,
                           absl::StrCat("the engine failed: ", ToStatus(down.reason).message()));
   }
+  if (down.source == alarms_.address()) {
+    return FailEverything(ExitCode::kEngineFailed, "the clock of the deadlines failed");
+  }
   for (const auto& [id, link] : links_) {
     if (link.dispatcher.address() != down.source) continue;
     // Its orderly end was reported before; this one died. The engine must let go all the same.
@@ -311,6 +318,7 @@ void SupervisorState::ExitIfDone() {
 void SupervisorState::Exit(ExitCode code, const std::string& reason) {
   if (std::exchange(exited_, true)) return;
   self_->send_exit(engine_, caf::exit_reason::user_shutdown);
+  self_->send_exit(alarms_, caf::exit_reason::user_shutdown);
   config_.on_exit(code, reason);
   self_->quit();
 }

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "actors/alarm_clock_interface.h"
 #include "actors/dispatcher.h"
 #include "actors/engine_actor.h"
 #include "actors/engine_progress.h"
@@ -117,6 +118,7 @@ class SupervisorState {
   WorkerConfig config_;
   std::shared_ptr<EngineProgress> progress_;
   EngineActor engine_;
+  AlarmClock alarms_;
   EngineInfo engine_info_;
   bool engine_generates_ = false;
   std::shared_ptr<const std::vector<StateSpace>> spaces_;
