@@ -48,7 +48,7 @@ def our_files(root):
     for folder in FOLDERS + (".ci",):
         found += [path for path in (root / folder).rglob("*") if path.is_file()]
     return sorted(path for path in found
-                  if path.name not in ("check_rules.py", ".bazelrc.user", "compile_commands.json")
+                  if path.name not in (".git", "check_rules.py", ".bazelrc.user", "compile_commands.json")
                   and "__pycache__" not in path.parts)
 
 
