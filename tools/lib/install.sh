@@ -7,6 +7,7 @@
 
 INSTALL_STATUS=10
 PACKAGES_FILE="${PACKAGES_FILE:-$ROOT/tools/packages.txt}"
+OS_RELEASE_FILE="${OS_RELEASE_FILE:-/etc/os-release}"
 
 # The lines of the groups, as "package version accepted".
 wanted_packages() {
@@ -70,15 +71,24 @@ apt_get() {
     -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold -o Acquire::Retries=3 "$@" </dev/null
 }
 
-warn_if_not_bookworm() {
-  local name=unknown codename=
-  if [[ -r /etc/os-release ]]; then
-    # shellcheck disable=SC1091
-    name="$(. /etc/os-release && printf '%s' "${PRETTY_NAME:-$ID}")"
-    # shellcheck disable=SC1091
-    codename="$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")"
+# confirm_system COUNT: returns if this is the system that the packages are for, or if the user wants COUNT of
+# them here all the same: SUPERFLUID_ANY_OS=1, or a yes on the terminal. Else it ends the script.
+confirm_system() {
+  local name=unknown codename='' answer=''
+  if [[ -r $OS_RELEASE_FILE ]]; then
+    # shellcheck disable=SC1090
+    name="$(. "$OS_RELEASE_FILE" && printf '%s' "${PRETTY_NAME:-${ID:-unknown}}")"
+    # shellcheck disable=SC1090
+    codename="$(. "$OS_RELEASE_FILE" && printf '%s' "${VERSION_CODENAME:-}")"
   fi
-  [[ $codename == bookworm ]] || warn "this is made for Debian 12 (bookworm); here is $name, so packages may differ"
+  [[ $codename != bookworm ]] || return 0
+  warn "this is made for Debian 12 (bookworm); here is $name, whose packages differ: the build may fail"
+  [[ ${SUPERFLUID_ANY_OS:-} != 1 ]] || return 0
+  if [[ -t 0 && -t 2 && -z ${CI:-} ]]; then
+    read -rp "Install $1 packages here all the same? [y/N] " answer || true
+  fi
+  [[ $answer == [yY]* ]] ||
+    fail "$INSTALL_STATUS" "nothing was installed; SUPERFLUID_ANY_OS=1 installs on any system with apt-get"
 }
 
 # try_install LOG LINE...: one attempt at what is missing, with chosen versions.
@@ -164,7 +174,7 @@ install_packages() {
   done < <(wanted_packages "$@")
   ((${#missing[@]} > 0)) || return 0
 
-  warn_if_not_bookworm
+  confirm_system "${#missing[@]}"
   can_be_root || fail "$INSTALL_STATUS" "root rights are needed to install ${#missing[@]} packages. As root, run:
     apt-get update && apt-get install --no-install-recommends ${missing[*]%% *}"
   say "installing ${#missing[@]} of the packages in tools/packages.txt (with what they need)"

@@ -39,6 +39,8 @@ can_be_root() { [[ ! -e not_root ]]; }
 
 setup() {
   PACKAGES_FILE="$PWD/packages.txt"
+  OS_RELEASE_FILE="$PWD/os-release"
+  printf '%s\n' 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"' VERSION_CODENAME=bookworm >os-release
   printf '%s\n' '# comment' '' 'run   one=1.0-1  1.0-*' 'run   two=2:2.0-1+b1  2:2.*' 'check three=3-1  3-*' \
     >packages.txt
   : >calls
@@ -118,6 +120,34 @@ test_without_root_it_says_what_to_run() {
   expect_status 10 install_packages run
   expect_contains "$output" "apt-get install --no-install-recommends one two"
   expect_equal "$(<calls)" ""
+}
+
+test_on_another_system_nothing_is_installed_without_a_word_of_the_user() {
+  setup
+  printf '%s\n' 'PRETTY_NAME="Ubuntu 24.04"' VERSION_CODENAME=noble >os-release
+  ARCHIVE=([one]="1.0-1" [two]="2:2.0-1+b1")
+  expect_status 10 install_packages run </dev/null
+  expect_contains "$output" "here is Ubuntu 24.04"
+  expect_contains "$output" "SUPERFLUID_ANY_OS=1"
+  expect_equal "$(<calls)" ""
+}
+
+test_on_another_system_it_installs_when_the_user_said_so() {
+  setup
+  rm os-release
+  ARCHIVE=([one]="1.0-1" [two]="2:2.0-1+b1")
+  export SUPERFLUID_ANY_OS=1
+  expect_status 0 install_packages run
+  expect_contains "$output" "warning: this is made for Debian 12"
+  expect_equal "$(<calls)" "install one=1.0-1 two=2:2.0-1+b1"
+}
+
+test_another_system_with_all_there_is_none_of_our_business() {
+  setup
+  printf 'VERSION_CODENAME=noble\n' >os-release
+  INSTALLED=([one]="installed 1.0-1" [two]="installed 2:2.0-1+b1")
+  expect_status 0 install_packages run </dev/null
+  expect_equal "$output" ""
 }
 
 test_a_package_that_cannot_be_installed_ends_with_status_10() {
