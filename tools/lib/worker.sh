@@ -26,13 +26,18 @@ start_worker() {
 
 is_running() { [[ -n $1 ]] && kill -0 "$1" 2>/dev/null; }
 
-# wait_until_ready SECONDS COMMAND...: repeats COMMAND until it succeeds. 1 if the worker ended or the
-# time is over before that.
+readonly PROGRESS_SECONDS=10
+
+# wait_until_ready COMMAND...: repeats COMMAND until it succeeds, for as long as the worker lives (a large model
+# takes minutes), with a line of progress now and then. 1 if the worker ended before that.
 wait_until_ready() {
-  local deadline=$((SECONDS + $1))
-  shift
+  local began=$SECONDS told=$SECONDS
   until "$@" >/dev/null 2>&1; do
-    if ! is_running "$WORKER_PID" || ((SECONDS >= deadline)); then return 1; fi
+    is_running "$WORKER_PID" || return 1
+    if ((SECONDS - told >= PROGRESS_SECONDS)); then
+      told=$SECONDS
+      say "the worker still loads its engine ($((SECONDS - began)) s; Ctrl-C ends it)"
+    fi
     sleep 0.1
   done
 }

@@ -94,22 +94,28 @@ test_a_worker_that_will_not_end_is_killed() {
 test_ready_when_the_probe_succeeds() {
   program
   start_worker log bash program
-  expect_status 0 wait_until_ready 10 test -s pid
+  expect_status 0 wait_until_ready test -s pid
   stop_worker 5
 }
 
 test_not_ready_when_the_worker_ended() {
   start_worker log bash -c 'echo no model; exit 3'
-  expect_status 1 wait_until_ready 10 false
+  expect_status 1 wait_until_ready false
   stop_worker 5
   expect_equal "$WORKER_STATUS" 3
   expect_equal "$(<log)" "no model"
 }
 
-test_not_ready_when_the_time_is_over() {
+test_a_worker_that_takes_long_is_waited_for_and_that_is_said() {
   program
   start_worker log bash program
-  expect_status 1 wait_until_ready 0 false
+  # Ten minutes later at each look, as far as SECONDS knows.
+  probe() {
+    SECONDS=$((SECONDS + 600))
+    [[ -e probed ]] || ! touch probed
+  }
+  wait_until_ready probe 2>progress
+  expect_contains "$(<progress)" "the worker still loads its engine (600 s; Ctrl-C ends it)"
   stop_worker 5
 }
 
