@@ -1,5 +1,7 @@
 #include "engine/loader/resolve.h"
 
+#include <sys/auxv.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -83,14 +85,26 @@ absl::Status NoSuchEngine(absl::string_view name, const std::vector<std::string>
           : absl::StrCat("; there are ", absl::StrJoin(known, ", "));
   return absl::NotFoundError(
       absl::StrCat("no engine named '", name, "'", there,
-                   ". To load another, give its folder or the path of its library."));
+                   ". To load another, name its folder with --engine-dir or in "
+                   "$SUPERFLUID_ENGINE_PATH, or give --engine the path of its library."));
+}
+
+// A path is not looked at, but for the mistake that is made most.
+absl::StatusOr<std::string> LibraryAt(std::string path) {
+  if (!IsFolder(path)) return path;
+  const std::vector<std::string> there = ListEngines({path});
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", path, "' is a folder, which ",
+      there.empty() ? "holds no engine" : absl::StrCat("holds ", absl::StrJoin(there, ", ")),
+      ". Give --engine the path of a library, or name the folder with --engine-dir "
+      "and the engine with --engine."));
 }
 
 }  // namespace
 
 absl::StatusOr<std::string> ResolveEngine(absl::string_view name_or_path,
                                           const std::vector<std::string>& search_dirs) {
-  if (absl::StrContains(name_or_path, "/")) return std::string{name_or_path};
+  if (absl::StrContains(name_or_path, "/")) return LibraryAt(std::string{name_or_path});
   if (!IsEngineName(name_or_path)) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", name_or_path,
@@ -129,13 +143,27 @@ std::vector<std::string> EngineDirsFor(const EngineDirInputs& inputs) {
   return folders;
 }
 
+namespace resolve_internal {
+
+std::string ExecutableWithoutProc() {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr,cppcoreguidelines-pro-type-reinterpret-cast)
+  const auto* const name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (name == nullptr) return {};
+  std::error_code error;
+  return fs::canonical(name, error).string();
+}
+
+}  // namespace resolve_internal
+
 std::vector<std::string> DefaultEngineDirs() {
   std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  const fs::path linked = fs::read_symlink("/proc/self/exe", error);
+  const std::string executable =
+      error ? resolve_internal::ExecutableWithoutProc() : linked.string();
   // Not thread-safe against setenv, which the worker never calls.
   return EngineDirsFor({std::getenv("SUPERFLUID_ENGINE_PATH"),  // NOLINT(concurrency-mt-unsafe)
                         std::getenv("RUNFILES_DIR"),            // NOLINT(concurrency-mt-unsafe)
-                        executable.string()});
+                        executable});
 }
 
 }  // namespace superfluid

@@ -20,6 +20,16 @@ TEST(ResolveEngineTest, APathIsItself) {
   EXPECT_EQ(*ResolveEngine("./x.so", {}), "./x.so");
 }
 
+TEST(ResolveEngineTest, TheFolderOfAnEngineIsToldWhatToTypeInstead) {
+  const TempFolder folder;
+  folder.Write("a/libsuperfluid_mine.so", "");
+  const absl::Status status = ResolveEngine(folder.Path("a"), {}).status();
+  EXPECT_EQ(status, absl::InvalidArgumentError(
+                        "'" + folder.Path("a") +
+                        "' is a folder, which holds mine. Give --engine the path of a library, or "
+                        "name the folder with --engine-dir and the engine with --engine."));
+}
+
 TEST(ResolveEngineTest, ANameIsTheFirstLibraryFound) {
   const TempFolder folder;
   folder.Write("b/libsuperfluid_sim.so", "");
@@ -39,24 +49,27 @@ TEST(ResolveEngineTest, AnUnknownNameListsWhatThereIs) {
   folder.Write("b/libother.so", "");
   EXPECT_EQ(ResolveEngine("sim", {folder.Path("a"), folder.Path("b")}).status(),
             absl::NotFoundError("no engine named 'sim'; there are alpha, zeta. To load another, "
-                                "give its folder or the path of its library."));
+                                "name its folder with --engine-dir or in $SUPERFLUID_ENGINE_PATH, "
+                                "or give --engine the path of its library."));
 }
 
 TEST(ResolveEngineTest, AnUnknownNameListsWhereItLookedIfThereAreNone) {
   const TempFolder folder;
   const std::string a = folder.Path("a");
   const std::string b = folder.Path("b");
-  EXPECT_EQ(
-      ResolveEngine("sim", {a, b}).status(),
-      absl::NotFoundError("no engine named 'sim'; looked for libsuperfluid_sim.so in " + a + ", " +
-                          b + ". To load another, give its folder or the path of its library."));
+  EXPECT_EQ(ResolveEngine("sim", {a, b}).status(),
+            absl::NotFoundError(
+                "no engine named 'sim'; looked for libsuperfluid_sim.so in " + a + ", " + b +
+                ". To load another, name its folder with --engine-dir or in "
+                "$SUPERFLUID_ENGINE_PATH, or give --engine the path of its library."));
 }
 
 TEST(ResolveEngineTest, AnUnknownNameWithNowhereToLook) {
-  EXPECT_EQ(ResolveEngine("sim", {}).status(),
-            absl::NotFoundError("no engine named 'sim'; looked for libsuperfluid_sim.so in no "
-                                "folder. To load another, give its folder or the path of its "
-                                "library."));
+  EXPECT_EQ(
+      ResolveEngine("sim", {}).status(),
+      absl::NotFoundError("no engine named 'sim'; looked for libsuperfluid_sim.so in no "
+                          "folder. To load another, name its folder with --engine-dir or in "
+                          "$SUPERFLUID_ENGINE_PATH, or give --engine the path of its library."));
 }
 
 TEST(ResolveEngineTest, RefusesANameThatCannotBeOne) {
@@ -99,6 +112,11 @@ TEST_F(EngineDirsTest, RunfilesHaveOneFolderAnEngine) {
   EXPECT_THAT(Dirs(nullptr, folder_.Path("other").c_str()),
               ElementsAre(folder_.Path("bin/worker.runfiles/superfluid/engine/sim"),
                           folder_.Path("other/superfluid/engine/ps")));
+}
+
+TEST(DefaultEngineDirsTest, TheProgramIsFoundWithoutProc) {
+  EXPECT_EQ(resolve_internal::ExecutableWithoutProc(),
+            std::filesystem::read_symlink("/proc/self/exe").string());
 }
 
 // This test's own runfiles have the sim engine.
