@@ -75,7 +75,9 @@ ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyReg
     if (absl::Status status = CheckFile(*fd, artifact, token); !status.ok()) {
       return {.status = About(i, status)};
     }
-    artifact.load_path = absl::StrCat("/proc/self/fd/", *fd);
+    const absl::StatusOr<std::string> name = NameOfDescriptor(*fd);
+    if (!name.ok()) return {.status = About(i, name.status())};
+    artifact.load_path = *name;
   }
   return {.status = absl::OkStatus(), .strategy = std::move(checked), .files = std::move(files)};
 }

@@ -21,15 +21,21 @@ class NamedFile {
  public:
   static absl::StatusOr<NamedFile> Open(const std::string& root, const std::string& path) {
     const absl::StatusOr<int> fd = OpenUnderRoot(root, path);
-    if (fd.ok()) return NamedFile(OwnedFd(*fd));
     // A file is no handle: not found means not found.
-    return linkw::MakeStatus(linkw::FromAbsl(fd.status()), std::string(fd.status().message()));
+    if (!fd.ok()) {
+      return linkw::MakeStatus(linkw::FromAbsl(fd.status()), std::string(fd.status().message()));
+    }
+    OwnedFd file(*fd);
+    absl::StatusOr<std::string> name = NameOfDescriptor(file.get());
+    if (!name.ok()) return name.status();
+    return NamedFile(std::move(file), *std::move(name));
   }
-  std::string path() const { return absl::StrCat("/proc/self/fd/", fd_.get()); }
+  const std::string& path() const { return name_; }
 
  private:
-  explicit NamedFile(OwnedFd fd) : fd_(std::move(fd)) {}
+  NamedFile(OwnedFd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
   OwnedFd fd_;
+  std::string name_;
 };
 
 // Of a hidden state in a buffer, which may be larger than any memory there is.

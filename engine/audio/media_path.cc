@@ -40,11 +40,17 @@ class Fd {
     if (fd_ >= 0) close(fd_);
   }
   int get() const { return fd_; }
+  int Release() { return std::exchange(fd_, -1); }
   bool valid() const { return fd_ >= 0; }
 
  private:
   int fd_;
 };
+
+// Whether /proc may be used; tests do without.
+enum class Proc { kUsed, kIgnored };
+
+std::string ProcName(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
 
 absl::Status Outside(std::string_view path) {
   return absl::PermissionDeniedError(
@@ -144,10 +150,43 @@ class Root {
   std::vector<std::vector<std::string>> names_;
 };
 
-// From a place in the file system (O_PATH, hence without effects) to a file that can be read.
-absl::StatusOr<int> OpenPlace(const Fd& place, std::string_view path) {
+constexpr int kReadFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+// A place in the file system, and the way to come there again.
+struct Place {
+  Fd fd;      // O_PATH, hence without effects
+  Fd folder;  // from which `name` leads there
+  std::string name;
+  uint64_t resolve = 0;  // as openat2 wants it; 0: `name` is one component and no link
+};
+
+int OpenAgain(const Place& place) {
+  if (place.resolve == 0) {
+    return openat(place.folder.get(), place.name.c_str(), kReadFlags | O_NOFOLLOW);
+  }
+  open_how how = {};
+  how.flags = kReadFlags;
+  how.resolve = place.resolve;
+  return static_cast<int>(
+      syscall(SYS_openat2, place.folder.get(), place.name.c_str(), &how, sizeof(how)));
+}
+
+// Opens for reading what `info` describes, where there is no /proc that leads from one descriptor
+// to another: by its name once more, and only if that is the same file still.
+absl::StatusOr<int> OpenSame(const Place& place, const struct stat& info, std::string_view path) {
+  Fd fd(OpenAgain(place));
+  struct stat opened = {};
+  if (!fd.valid() || fstat(fd.get(), &opened) != 0) return FromErrno(errno, path);
+  if (opened.st_dev != info.st_dev || opened.st_ino != info.st_ino) {
+    return absl::UnavailableError(
+        absl::StrCat(PrintableName(path), " was replaced while it was opened"));
+  }
+  return fd.Release();
+}
+
+absl::StatusOr<int> OpenPlace(const Place& place, std::string_view path, Proc proc) {
   struct stat info = {};
-  if (fstat(place.get(), &info) != 0) return FromErrno(errno, path);
+  if (fstat(place.fd.get(), &info) != 0) return FromErrno(errno, path);
   if (S_ISDIR(info.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat(PrintableName(path), " is a folder"));
   }
@@ -155,10 +194,10 @@ absl::StatusOr<int> OpenPlace(const Fd& place, std::string_view path) {
     return absl::InvalidArgumentError(
         absl::StrCat(PrintableName(path), " is not a regular file (a device, pipe or socket)"));
   }
-  const std::string self = absl::StrCat("/proc/self/fd/", place.get());
-  const int fd = open(self.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd < 0) return FromErrno(errno == ENOENT ? EACCES : errno, path);
-  return fd;
+  if (proc == Proc::kIgnored) return OpenSame(place, info, path);
+  const int fd = open(ProcName(place.fd.get()).c_str(), kReadFlags);
+  if (fd >= 0) return fd;
+  return errno == ENOENT ? OpenSame(place, info, path) : FromErrno(errno, path);
 }
 
 // A walk below the root that holds every folder on the way open.
@@ -166,17 +205,20 @@ class Walk {
  public:
   Walk(const Root& root, std::string_view path) : root_(root), path_(path) {}
 
-  absl::StatusOr<Fd> Run(const std::string& relative) {
+  absl::StatusOr<Place> Run(const std::string& relative) {
     Queue(relative);
     Fd place(openat(root_.fd(), ".", O_PATH | O_CLOEXEC));
     while (!pending_.empty()) {
       const std::string name = std::move(pending_.front());
       pending_.pop_front();
       absl::StatusOr<Fd> next = name == ".." ? Up() : Down(std::move(place), name);
-      if (!next.ok()) return next;
+      if (!next.ok()) return next.status();
       place = *std::move(next);
+      name_ = name;
     }
-    return place;
+    // Above the root itself is nothing, and it is no file.
+    Fd folder = parents_.empty() ? Fd() : std::move(parents_.back());
+    return Place{.fd = std::move(place), .folder = std::move(folder), .name = name_};
   }
 
  private:
@@ -226,11 +268,13 @@ class Walk {
   const Root& root_;
   std::string_view path_;
   std::deque<std::string> pending_;  // components still to go
+  std::string name_;                 // the component that was taken last
   std::vector<Fd> parents_;          // the folders above the current place, the root first
   int links_ = 0;
 };
 
-absl::StatusOr<Fd> Beneath(const Root& root, const std::string& relative, std::string_view path) {
+absl::StatusOr<Place> Beneath(const Root& root, const std::string& relative,
+                              std::string_view path) {
   open_how how = {};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_NO_MAGICLINKS;
@@ -240,7 +284,12 @@ absl::StatusOr<Fd> Beneath(const Root& root, const std::string& relative, std::s
     fd = syscall(SYS_openat2, root.fd(), relative.c_str(), &how, sizeof(how));
     if (fd >= 0 || errno != EAGAIN) break;
   }
-  if (fd >= 0) return Fd(static_cast<int>(fd));
+  if (fd >= 0) {
+    return Place{.fd = Fd(static_cast<int>(fd)),
+                 .folder = Fd(openat(root.fd(), ".", O_PATH | O_CLOEXEC)),
+                 .name = relative,
+                 .resolve = how.resolve};
+  }
   // EXDEV: it leads out, or an absolute link leads to a place inside; the walk can tell.
   const bool walk = errno == ENOSYS || errno == EPERM || errno == EXDEV || errno == EAGAIN;
   if (walk) return Walk(root, path).Run(relative);
@@ -248,31 +297,56 @@ absl::StatusOr<Fd> Beneath(const Root& root, const std::string& relative, std::s
 }
 
 template <typename Find>
-absl::StatusOr<int> OpenWith(const std::string& root_path, std::string_view path, Find find) {
+absl::StatusOr<int> OpenWith(const std::string& root_path, std::string_view path, Proc proc,
+                             Find find) {
   if (absl::Status status = CheckPath(path); !status.ok()) return status;
   absl::StatusOr<Root> root = Root::Open(root_path);
   if (!root.ok()) return root.status();
   const std::optional<std::string> relative = root->Relative(path);
   if (!relative.has_value()) return Outside(path);
-  absl::StatusOr<Fd> place = find(*root, *relative);
+  const absl::StatusOr<Place> place = find(*root, *relative);
   if (!place.ok()) return place.status();
-  return OpenPlace(*place, path);
+  return OpenPlace(*place, path, proc);
+}
+
+absl::StatusOr<int> OpenBeneath(const std::string& root, std::string_view path, Proc proc) {
+  return OpenWith(root, path, proc, [path](const Root& opened, const std::string& relative) {
+    return Beneath(opened, relative, path);
+  });
+}
+
+absl::StatusOr<int> OpenByWalking(const std::string& root, std::string_view path, Proc proc) {
+  return OpenWith(root, path, proc, [path](const Root& opened, const std::string& relative) {
+    return Walk(opened, path).Run(relative);
+  });
 }
 
 }  // namespace
 
 absl::StatusOr<int> OpenUnderRoot(const std::string& root, std::string_view path) {
-  return OpenWith(root, path, [path](const Root& opened, const std::string& relative) {
-    return Beneath(opened, relative, path);
-  });
+  return OpenBeneath(root, path, Proc::kUsed);
+}
+
+absl::StatusOr<std::string> NameOfDescriptor(int fd) {
+  std::string name = ProcName(fd);
+  if (access(name.c_str(), F_OK) == 0) return name;
+  return absl::FailedPreconditionError(
+      "the worker has no /proc, and cannot name a file to its engine without");
 }
 
 namespace media_path_internal {
 
 absl::StatusOr<int> OpenUnderRootByWalking(const std::string& root, std::string_view path) {
-  return OpenWith(root, path, [path](const Root& opened, const std::string& relative) {
-    return Walk(opened, path).Run(relative);
-  });
+  return OpenByWalking(root, path, Proc::kUsed);
+}
+
+absl::StatusOr<int> OpenUnderRootWithoutProc(const std::string& root, std::string_view path) {
+  return OpenBeneath(root, path, Proc::kIgnored);
+}
+
+absl::StatusOr<int> OpenUnderRootByWalkingWithoutProc(const std::string& root,
+                                                      std::string_view path) {
+  return OpenByWalking(root, path, Proc::kIgnored);
 }
 
 }  // namespace media_path_internal

@@ -181,10 +181,17 @@ TEST_P(MediaPathTest, LeavesNoDescriptorsOpen) {
   EXPECT_EQ(count(), before);
 }
 
+std::string NameOfWay(const testing::TestParamInfo<OpenFunction>& way) {
+  constexpr const char* names[] = {"System", "Walk", "SystemWithoutProc", "WalkWithoutProc"};
+  return names[way.index];
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, MediaPathTest,
                          testing::Values(&OpenUnderRoot,
-                                         &media_path_internal::OpenUnderRootByWalking),
-                         [](const auto& test) { return test.index == 0 ? "System" : "Walk"; });
+                                         &media_path_internal::OpenUnderRootByWalking,
+                                         &media_path_internal::OpenUnderRootWithoutProc,
+                                         &media_path_internal::OpenUnderRootByWalkingWithoutProc),
+                         NameOfWay);
 
 }  // namespace
 }  // namespace superfluid
