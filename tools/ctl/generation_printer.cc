@@ -150,10 +150,10 @@ Json GenerationJson(const GenerationOutcome& outcome, bool as_text) {
 }
 
 std::string GenerationSummary(const GenerationOutcome& outcome) {
-  std::string text =
-      absl::StrFormat("%d tokens in %s (%.1f tokens/s), %d ticks, prompt of %d",
-                      outcome.TokensDrawn(), DurationText(outcome.elapsed),
-                      TokensPerSecond(outcome), outcome.ticks, outcome.prompt_tokens);
+  std::string text = absl::StrFormat("%s in %s (%.1f tokens/s), %s, prompt of %d",
+                                     CountText(outcome.TokensDrawn(), "token"),
+                                     DurationText(outcome.elapsed), TokensPerSecond(outcome),
+                                     CountText(outcome.ticks, "tick"), outcome.prompt_tokens);
   if (outcome.first_token.has_value()) {
     absl::StrAppend(&text, ", first after ", DurationText(*outcome.first_token));
   }

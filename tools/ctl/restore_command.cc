@@ -18,6 +18,7 @@
 #include "tools/ctl/snapshot_text.h"
 #include "tools/ctl/state_transfer.h"
 #include "tools/ctl/tick_session.h"
+#include "tools/ctl/unit_text.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -108,10 +109,11 @@ class RestoreRun {
       }
     }
     if (envelopes_.size() == spaces.size()) return std::nullopt;
-    return Failure{.code = ExitCode::kFailed,
-                   .what = absl::StrCat(options_.file, " has ", envelopes_.size(),
-                                        " state spaces, this worker's engine has ", spaces.size()),
-                   .advice = ""};
+    return Failure{
+        .code = ExitCode::kFailed,
+        .what = absl::StrCat(options_.file, " has ", CountText(envelopes_.size(), "state space"),
+                             ", this worker's engine has ", spaces.size()),
+        .advice = ""};
   }
 
   absl::StatusOr<linkw::SequenceId> Restore() {

@@ -34,8 +34,9 @@ std::string EnvelopeLine(const linkw::StateEnvelope& envelope) {
 }  // namespace
 
 std::string SnapshotLine(const std::string& path, const SnapshotDirectory& directory) {
-  return absl::StrCat(OneLine(path), ": ", directory.tokens.size(), " tokens (", directory.position,
-                      " in the state), ", directory.spaces.size(), " state spaces, ",
+  return absl::StrCat(OneLine(path), ": ", CountText(directory.tokens.size(), "token"), " (",
+                      directory.position, " in the state), ",
+                      CountText(directory.spaces.size(), "state space"), ", ",
                       BytesText(SealedBytes(directory)), "\n");
 }
 
