@@ -22,13 +22,23 @@ namespace superfluid {
 enum class EngineLogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 using EngineLog = std::function<void(EngineLogLevel level, absl::string_view line)>;
 
+// A step of a transcription that took longer than its engine says, so that a cancel does, too.
+struct SlowStep {
+  absl::Duration took;
+  absl::Duration said;                   // EngineInfo::micro_step
+  bool asked_whether_cancelled = false;  // in that step
+};
+
 // How an engine is to be made. Paths and values come from the command line of the worker.
 struct EngineConfig {
   std::string model_path;  // a file or a folder; empty: the engine's default model, if it has one
   std::vector<std::pair<std::string, std::string>> options;  // --engine-option k=v, in order
-  int device = 0;   // accelerator index; ignored by engines that run on the CPU
-  int threads = 0;  // compute threads to use; 0: one. Never the library's own default
-  EngineLog log;    // null: log lines are dropped
+  int device = 0;      // accelerator index; ignored by engines that run on the CPU
+  int threads = 0;     // compute threads to use; 0: one. Never the library's own default
+  EngineLog log;       // null: log lines are dropped
+  EngineLog host_log;  // what the host of a plug-in says about it; null: `log` takes that, too
+  // Told of a plug-in whose steps are slow, once at most; null: nobody is told.
+  std::function<void(const SlowStep&)> on_slow_step;
 };
 
 struct EngineInfo {

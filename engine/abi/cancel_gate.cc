@@ -17,6 +17,7 @@ HandleTable<CancelGate>& Gates() {
 void CancelGate::Open(const CancelToken* token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   open_ = true;
+  asked_ = false;
   token_ = token;
 }
 
@@ -28,8 +29,14 @@ void CancelGate::Close() {
 
 CancelReason CancelGate::Reason() const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  asked_ = true;
   if (!open_) return CancelReason::kRequested;
   return token_ == nullptr ? CancelReason::kNone : token_->reason();
+}
+
+bool CancelGate::asked() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return asked_;
 }
 
 bool CancelGate::open() const {

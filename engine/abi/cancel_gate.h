@@ -22,10 +22,13 @@ class CancelGate {
 
   CancelReason Reason() const;
   bool open() const;
+  // Whether there was a Reason since the last Open.
+  bool asked() const;
 
  private:
   mutable std::mutex mutex_;
   bool open_ = false;
+  mutable bool asked_ = false;  // of the open or last call
   const CancelToken* token_ = nullptr;
 };
 

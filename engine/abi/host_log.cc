@@ -45,14 +45,15 @@ void LogLine(void* user, int32_t level, const char* text, size_t size) noexcept 
 
 }  // namespace
 
-HostLog::HostLog(EngineLog log)
+HostLog::HostLog(EngineLog log, EngineLog about)
     : log_(std::make_shared<const EngineLog>(std::move(log))),
+      about_(about != nullptr ? std::move(about) : *log_),
       host_{sizeof(sfl_host), SFL_ABI_VERSION, Logs().Add(log_), &LogLine} {}
 
 HostLog::~HostLog() { Logs().Remove(host_.user); }
 
 void HostLog::Write(EngineLogLevel level, absl::string_view line) const {
-  if (*log_ != nullptr) (*log_)(level, line);
+  if (about_ != nullptr) about_(level, line);
 }
 
 }  // namespace superfluid

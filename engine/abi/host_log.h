@@ -14,7 +14,8 @@ namespace superfluid {
 // Threads: the plug-in may log from any thread, so `log` must bear that.
 class HostLog {
  public:
-  explicit HostLog(EngineLog log);
+  // `about` is for the host's own lines; null: they go to `log`.
+  explicit HostLog(EngineLog log, EngineLog about = nullptr);
   HostLog(const HostLog&) = delete;
   HostLog& operator=(const HostLog&) = delete;
   ~HostLog();
@@ -27,6 +28,7 @@ class HostLog {
 
  private:
   std::shared_ptr<const EngineLog> log_;
+  const EngineLog about_;
   sfl_host host_;
 };
 

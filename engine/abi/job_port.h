@@ -45,6 +45,8 @@ class JobPort {
 
   // kRequested if no call is open: whoever still asks should stop.
   CancelReason Cancelled() const { return gate_.Reason(); }
+  // Whether it was asked during the open or last call.
+  bool asked_whether_cancelled() const { return gate_.asked(); }
 
   // The first failure of the host itself during the open or last call: the plug-in may have
   // swallowed it.

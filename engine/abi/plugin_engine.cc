@@ -27,7 +27,9 @@ std::vector<sfl_option> AbiOptions(const EngineConfig& config) {
 }  // namespace
 
 PluginEngine::PluginEngine(const sfl_engine_vtable& functions, const EngineConfig& config)
-    : functions_(functions), log_(config.log) {}
+    : functions_(functions),
+      log_(config.log, config.host_log),
+      slow_steps_(info_.micro_step, config.on_slow_step) {}
 
 absl::StatusOr<std::unique_ptr<Engine>> PluginEngine::Create(const sfl_engine_vtable* table,
                                                              const EngineConfig& config) {
@@ -36,6 +38,7 @@ absl::StatusOr<std::unique_ptr<Engine>> PluginEngine::Create(const sfl_engine_vt
   std::unique_ptr<PluginEngine> engine(new PluginEngine(*functions, config));
   if (absl::Status status = engine->CreateInPlugin(config); !status.ok()) return status;
   if (absl::Status status = engine->Describe(); !status.ok()) return status;
+  engine->slow_steps_ = SlowSteps(engine->info_.micro_step, config.on_slow_step);
   return engine;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/abi/host_log.h"
 #include "engine/abi/plugin_generation.h"
 #include "engine/abi/plugin_handle.h"
+#include "engine/abi/slow_steps.h"
 #include "engine/abi/superfluid_engine.h"
 #include "engine/engine.h"
 
@@ -45,13 +46,14 @@ class PluginEngine : public Engine {
 
   absl::Status CreateInPlugin(const EngineConfig& config);
   absl::Status Describe();
-  PluginHandle Handle() const { return {&functions_, engine_, &log_, &thread_}; }
+  PluginHandle Handle() { return {&functions_, engine_, &log_, &thread_, &slow_steps_}; }
 
   const EngineThread thread_;
   const sfl_engine_vtable functions_;
   const HostLog log_;
   sfl_engine* engine_ = nullptr;
   EngineInfo info_;
+  SlowSteps slow_steps_;
   std::unique_ptr<PluginGeneration> generation_;  // null: none
   mutable ErrorBuffer error_;
 };

@@ -3,6 +3,7 @@
 
 #include "engine/abi/engine_thread.h"
 #include "engine/abi/host_log.h"
+#include "engine/abi/slow_steps.h"
 #include "engine/abi/superfluid_engine.h"
 
 namespace superfluid {
@@ -13,6 +14,7 @@ struct PluginHandle {
   sfl_engine* engine = nullptr;
   const HostLog* log = nullptr;
   const EngineThread* thread = nullptr;
+  SlowSteps* slow_steps = nullptr;
 };
 
 }  // namespace superfluid

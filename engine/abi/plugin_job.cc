@@ -1,11 +1,13 @@
 #include "engine/abi/plugin_job.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "engine/abi/plugin_call.h"
 #include "engine/abi/text.h"
 
@@ -95,7 +97,10 @@ absl::StatusOr<StepOutcome> PluginJob::Step(const StepBudget& budget, const Canc
                                             SegmentSink& sink) {
   plugin_.thread->Check("transcription_step");
   if (over_) return absl::FailedPreconditionError("the transcription is over");
+  const auto began = std::chrono::steady_clock::now();
   absl::StatusOr<StepOutcome> outcome = StepInPlugin(budget, token, sink);
+  plugin_.slow_steps->Add(absl::FromChrono(std::chrono::steady_clock::now() - began),
+                          registered_.port().asked_whether_cancelled());
   over_ = !outcome.ok() || *outcome == StepOutcome::kDone;
   ReportRepairs();
   return outcome;
