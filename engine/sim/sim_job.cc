@@ -11,6 +11,12 @@
 namespace superfluid {
 namespace {
 
+// Ends the process as a fault of an engine does: writes where nothing is.
+void CrashInAStep() {
+  volatile int* volatile nowhere = nullptr;
+  *nowhere = 1;
+}
+
 int64_t FramesToMs(int64_t frames) { return frames * 1000 / kEngineSampleRateHz; }
 
 // The frames of slice `index` of a segment: equal parts, the remainder spread over them.
@@ -55,6 +61,7 @@ absl::Status SimJob::Misbehave() {
   const SimFaults& faults = options_.faults;
   if (step_ == faults.slow_at_step) clock_->Spend(faults.slow);
   if (step_ == faults.stuck_at_step) clock_->Hang(faults.stuck);
+  if (step_ == faults.crash_at_step) CrashInAStep();
   if (step_ == faults.throw_at_step) throw std::runtime_error("a fault that was asked for");
   if (step_ == faults.out_of_memory_at_step) throw std::bad_alloc();
   if (step_ == faults.fail_at_step) {

@@ -113,6 +113,8 @@ constexpr std::array kOptions = {
            [](Number n, SimOptions& o) {
              return SetDuration(n.In(0, kHourMs * 1000), absl::Microseconds(1), o.faults.slow);
            }},
+    Option{"crash_at_step", true,
+           [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.faults.crash_at_step); }},
     Option{"fail_at_step", true,
            [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.faults.fail_at_step); }},
     Option{"throw_at_step", true,

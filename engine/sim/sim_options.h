@@ -23,6 +23,7 @@ struct SimFaults {
   absl::Duration stuck = absl::Seconds(5);  // "stuck_ms": for so long at most, [0, 1 hour]
   SimStep slow_at_step = 0;
   absl::Duration slow = absl::ZeroDuration();  // "slow_us": extra time of that step, [0, 1 hour]
+  SimStep crash_at_step = 0;                   // SIGSEGV
   SimStep fail_at_step = 0;                    // Internal
   SimStep throw_at_step = 0;                   // std::runtime_error
   SimStep out_of_memory_at_step = 0;           // std::bad_alloc

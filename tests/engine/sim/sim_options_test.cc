@@ -44,6 +44,7 @@ TEST(SimOptionsTest, ReadsEveryKey) {
                                                    {"stuck_ms", "8"},
                                                    {"slow_at_step", "9"},
                                                    {"slow_us", "10"},
+                                                   {"crash_at_step", "14"},
                                                    {"fail_at_step", "11"},
                                                    {"throw_at_step", "12"},
                                                    {"out_of_memory_at_step", "13"},
@@ -57,6 +58,7 @@ TEST(SimOptionsTest, ReadsEveryKey) {
   EXPECT_EQ(options->segments, 3);
   EXPECT_EQ(options->segment_ms, 500);
   EXPECT_EQ(options->steps_per_segment, 4);
+  EXPECT_EQ(options->faults.crash_at_step, 14);
   EXPECT_EQ(options->step, absl::Microseconds(250));
   EXPECT_EQ(options->words, 6);
   EXPECT_FALSE(options->partials);
