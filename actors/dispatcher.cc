@@ -207,8 +207,9 @@ void DispatcherState::OnDown(const caf::down_msg& down) {
 
 void DispatcherState::End(std::optional<linkw::Error> last_word, std::string reason) {
   if (std::exchange(phase_, LinkPhase::kEnded) == LinkPhase::kEnded) return;
-  spdlog::info("link.closed link={} client=\"{}\" open_requests={} reason=\"{}\"",
-               Number(context_.id), Printable(client_name_), open_.size(), Printable(reason));
+  spdlog::log(drove_ || last_word ? spdlog::level::info : spdlog::level::debug,
+              "link.closed link={} client=\"{}\" open_requests={} reason=\"{}\"",
+              Number(context_.id), Printable(client_name_), open_.size(), Printable(reason));
   compat::Send(self_, context_.supervisor, LinkEnding{context_.id});
   CancelAllOpen(CancelReason::kLinkClosed);
   // held_ may be in use further up the stack: HandleHeld stops at the phase.

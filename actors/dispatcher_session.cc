@@ -60,9 +60,11 @@ void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
   linkw::HelloAck ack = *context_.hello;
   ack.chosen_version = version;
   if (role_ == linkw::Role::kDriver) ack.link_token = context_.token;
-  spdlog::info("link.ready link={} client=\"{}\" role={} version={}",
-               static_cast<uint64_t>(context_.id), Printable(client_name_),
-               role_ == linkw::Role::kDriver ? "driver" : "observer", version);
+  // Observers come and go: a health check is one.
+  spdlog::log(drove_ ? spdlog::level::info : spdlog::level::debug,
+              "link.ready link={} client=\"{}\" role={} version={}",
+              static_cast<uint64_t>(context_.id), Printable(client_name_),
+              drove_ ? "driver" : "observer", version);
   Reply(hello_seq, std::move(ack));
   if (wants_telemetry_) {
     SetAlarm(Alarm::kTelemetry, context_.limits.telemetry_period, SendTelemetry{});

@@ -186,6 +186,7 @@ EngineActorState::Job* EngineActorState::Find(RequestKey key) {
 
 void EngineActorState::StartJob(RequestKey key) {
   Job& job = *Find(key);
+  progress_->SetRequest(key);
   progress_->BeginStep(Now());
   absl::StatusOr<std::unique_ptr<TranscriptionJob>> started = (*engine_)->StartTranscription(
       job.request.params, std::make_unique<LentAudio>(job.request.audio));
@@ -216,6 +217,7 @@ void EngineActorState::StepJob(RequestKey key) {
   job.last_step_ns = begin_ns;
   ++job.cost.steps;
   Collector collector(self_, job);
+  progress_->SetRequest(key);
   progress_->BeginStep(begin_ns);
   absl::StatusOr<StepOutcome> outcome =
       job.running->Step(StepBudget{.target = options_.step_budget}, *job.request.token, collector);

@@ -80,6 +80,7 @@ void EngineActorState::RunTick(RequestKey key) {
                     .ack_to = {}});
   };
   const int64_t begin_ns = Now();
+  progress_->SetRequest(key);
   progress_->BeginStep(begin_ns);
   if (tick.deadline_ns != 0 && begin_ns >= tick.deadline_ns) {
     tick.token->Cancel(CancelReason::kDeadline, begin_ns);
@@ -132,6 +133,7 @@ void EngineActorState::OnCall(const RunCall& call) {
 
 void EngineActorState::RunCallNow(RequestKey key) {
   const RunCall call = std::move(calls_.extract(key).mapped());
+  progress_->SetRequest(key);
   progress_->BeginStep(Now());
   Engine& engine = *engine_->operator->();
   linkw::WorkerMessage answer =
@@ -184,6 +186,7 @@ void EngineActorState::StepOp(RequestKey key) {
   Op& op = ops_.at(key);
   op.stepped = ++op_steps_;
   if (op.request.token->cancelled()) return EndOp(key, StoppedStatus(op.request.token->reason()));
+  progress_->SetRequest(key);
   progress_->BeginStep(Now());
   if (op.running == nullptr) {
     work_.Begin(key);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "actors/ids.h"
 #include "engine/engine.h"
 
 namespace superfluid {
@@ -32,6 +33,11 @@ class EngineProgress {
     busy_ns_.fetch_add(now_ns - step_started_ns_.load(std::memory_order_relaxed),
                        std::memory_order_relaxed);
     step_started_ns_.store(now_ns > 0 ? now_ns : 1, std::memory_order_release);
+  }
+  // The request that the steps from now on are for.
+  void SetRequest(RequestKey key) noexcept {
+    request_link_.store(static_cast<uint64_t>(key.link), std::memory_order_relaxed);
+    request_seq_.store(key.seq, std::memory_order_relaxed);
   }
   void SetJobs(size_t waiting, size_t started) noexcept {
     waiting_.store(static_cast<uint32_t>(waiting), std::memory_order_relaxed);
@@ -78,6 +84,11 @@ class EngineProgress {
     const int64_t started = step_started_ns();
     return started == 0 || now_ns < started ? 0 : now_ns - started;
   }
+  // The request that the last step was for, or is; link 0 before the first.
+  RequestKey request() const noexcept {
+    return {LinkId{request_link_.load(std::memory_order_relaxed)},
+            request_seq_.load(std::memory_order_relaxed)};
+  }
   // Time spent inside steps, up to their last sign of life.
   int64_t busy_ns() const noexcept { return busy_ns_.load(std::memory_order_relaxed); }
   uint32_t jobs_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
@@ -113,6 +124,8 @@ class EngineProgress {
  private:
   std::atomic<uint64_t> steps_begun_{0};
   std::atomic<int64_t> step_started_ns_{0};
+  std::atomic<uint64_t> request_link_{0};
+  std::atomic<uint64_t> request_seq_{0};
   std::atomic<int64_t> busy_ns_{0};
   std::atomic<uint32_t> waiting_{0};
   std::atomic<uint32_t> started_{0};

@@ -4,18 +4,19 @@
 #include <string>
 #include <string_view>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/string_view.h"
 
 namespace superfluid {
 
-// Text for a quoted value of a log line: whatever a peer or a library wrote stays on one line and
-// inside the quotes.
-inline std::string Printable(absl::string_view text) { return absl::CHexEscape(text); }
-inline std::string Printable(std::string_view text) {
-  return absl::CHexEscape(absl::string_view(text.data(), text.size()));
+// Returns the text for a quoted value of a log line, as readers of JSON strings and of logfmt take
+// it: whatever a peer or a library wrote stays on one line and inside the quotes. Quotes,
+// backslashes and control characters (C1, too) are escaped; other characters stay as they are, and
+// bytes that are no UTF-8 become U+FFFD.
+std::string Printable(std::string_view text);
+inline std::string Printable(absl::string_view text) {
+  return Printable(std::string_view(text.data(), text.size()));
 }
-inline std::string Printable(const std::string& text) { return absl::CHexEscape(text); }
+inline std::string Printable(const std::string& text) { return Printable(std::string_view(text)); }
 
 }  // namespace superfluid
 

@@ -312,7 +312,13 @@ void SupervisorState::FailEverything(ExitCode code, const std::string& reason) {
 }
 
 void SupervisorState::ExitIfDone() {
-  if (exit_with_ && links_.empty()) Exit(exit_with_->first, exit_with_->second);
+  if (!exit_with_ || !links_.empty()) return;
+  std::string reason = exit_with_->second;
+  if (shutting_down_) {
+    absl::StrAppend(&reason, "; open requests: ", drain_finished_, " finished, ", drain_cancelled_,
+                    " cancelled");
+  }
+  Exit(exit_with_->first, reason);
 }
 
 void SupervisorState::Exit(ExitCode code, const std::string& reason) {

@@ -4,8 +4,10 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "actors/printable.h"
 #include "actors/status_error.h"
 #include "engine/audio/audio_file.h"
 #include "engine/audio/media_path.h"
@@ -44,6 +46,31 @@ absl::StatusOr<JobAudio> OpenSegment(const std::shared_ptr<const Segment>& segme
           : OpenPcm(*bytes, segment, ToEngineFormat(std::get<linkw::PcmFormat>(buffer.format)));
   if (!source.ok()) return source.status();
   return JobAudio{.source = *std::move(source), .live = nullptr};
+}
+
+// Whether the end is one that the daemon asked for or brought about: no fault of the worker, of its
+// engine or of its machine.
+bool IsOfTheRequest(linkw::Status status) {
+  switch (status) {
+    case linkw::Status::kOk:
+    case linkw::Status::kBusy:
+    case linkw::Status::kCancelled:
+    case linkw::Status::kDeadlineExceeded:
+    case linkw::Status::kUnsupported:
+    case linkw::Status::kInvalidArgument:
+    case linkw::Status::kNotFound:
+    case linkw::Status::kPermissionDenied:
+    case linkw::Status::kTooLarge:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The audio of a request, for the log.
+std::string NameOf(const linkw::AudioSourceSpec& audio) {
+  if (const auto* path = std::get_if<linkw::AudioPath>(&audio)) return Printable(path->path);
+  return std::holds_alternative<linkw::AudioLive>(audio) ? "(live)" : "(a buffer)";
 }
 
 uint64_t Microseconds(int64_t ns) { return static_cast<uint64_t>(std::max<int64_t>(ns, 0) / 1000); }
@@ -223,13 +250,24 @@ void TranscriberState::Finish(const absl::Status& status, const TranscriptionPro
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(answer)),
                   .ack_to = {}});
   compat::Send(self_, context_.dispatcher, RequestFinished{context_.key.seq});
-  spdlog::info(
-      "transcription.done link={} seq={} status={} audio_ms={} steps={} engine_ms={} queue_ms={} "
-      "cancel_to_stop_us={}",
-      static_cast<uint64_t>(context_.key.link), context_.key.seq,
-      linkw::StatusName(linkw::FromAbsl(status)), progress.audio_ms, cost.steps,
-      cost.engine_ns / 1'000'000, cost.queue_ns / 1'000'000, cost.cancel_to_stop_ns / 1000);
+  LogDone(status, progress, cost);
   self_->quit();
+}
+
+void TranscriberState::LogDone(const absl::Status& status, const TranscriptionProgress& progress,
+                               const TranscriptionCost& cost) const {
+  const linkw::Status wire = linkw::FromAbsl(status);
+  const std::string why = status.ok() || absl::IsCancelled(status)
+                              ? std::string()
+                              : absl::StrCat(" audio=\"", NameOf(transcribe_->audio),
+                                             "\" reason=\"", Printable(status.message()), "\"");
+  spdlog::log(
+      IsOfTheRequest(wire) ? spdlog::level::info : spdlog::level::warn,
+      "transcription.done link={} seq={} status={} audio_ms={} steps={} engine_ms={} queue_ms={} "
+      "cancel_to_stop_us={}{}",
+      static_cast<uint64_t>(context_.key.link), context_.key.seq, linkw::StatusName(wire),
+      progress.audio_ms, cost.steps, cost.engine_ns / 1'000'000, cost.queue_ns / 1'000'000,
+      cost.cancel_to_stop_ns / 1000, why);
 }
 
 absl::Status TranscriberState::CancelStatus() const {

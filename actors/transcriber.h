@@ -71,6 +71,8 @@ class TranscriberState {
   void GrantOne();
   void Finish(const absl::Status& status, const TranscriptionProgress& progress,
               const TranscriptionCost& cost);
+  void LogDone(const absl::Status& status, const TranscriptionProgress& progress,
+               const TranscriptionCost& cost) const;
   void FinishUnqueued(const absl::Status& status);
   absl::Status CancelStatus() const;
 
