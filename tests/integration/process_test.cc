@@ -165,7 +165,7 @@ TEST(ProcessTest, AStuckEngineEndsTheProcessWithAReport) {
   }
   EXPECT_TRUE(stalled) << "the stall was reported before the end";
   EXPECT_EQ(worker.Wait(), 128 + SIGABRT);
-  EXPECT_NE(worker.Log().find("the engine is stuck"), std::string::npos);
+  EXPECT_NE(worker.Log().find("error engine.stuck step_age_ms="), std::string::npos);
   EXPECT_NE(worker.Log().find("engine.stalled"), std::string::npos);
 }
 

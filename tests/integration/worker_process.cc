@@ -25,9 +25,23 @@ std::string MakeFolder() {
   return mkdtemp(pattern.data());
 }
 
+void AddStdio(const WorkerStdio& stdio, const std::string& log,
+              posix_spawn_file_actions_t& actions) {
+  if (stdio.closed) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+      posix_spawn_file_actions_addclose(&actions, fd);
+    }
+  } else if (stdio.error_fd >= 0) {
+    posix_spawn_file_actions_adddup2(&actions, stdio.error_fd, STDERR_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
+                                     O_CREAT | O_WRONLY | O_APPEND, 0600);
+  }
+}
+
 }  // namespace
 
-WorkerProcess::WorkerProcess(std::vector<std::string> arguments)
+WorkerProcess::WorkerProcess(std::vector<std::string> arguments, WorkerStdio stdio)
     : folder_(MakeFolder()), socket_(folder_ + "/w.sock"), log_(folder_ + "/log") {
   const bool elsewhere = std::count(arguments.begin(), arguments.end(), "--listen") > 0;
   if (!elsewhere) arguments.insert(arguments.begin(), {"--listen", socket_});
@@ -38,7 +52,7 @@ WorkerProcess::WorkerProcess(std::vector<std::string> arguments)
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 2, log_.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+  AddStdio(stdio, log_, actions);
   const int failed = posix_spawn(&pid_, kWorker, &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) ADD_FAILURE() << "cannot start " << kWorker;

@@ -11,13 +11,19 @@
 
 namespace superfluid {
 
+// The standard descriptors of a worker.
+struct WorkerStdio {
+  int error_fd = -1;    // its standard error, which the caller keeps; -1: the file that Log() reads
+  bool closed = false;  // it starts without any of the three
+};
+
 // The real worker binary as a child process, listening in a folder of its own. Killed and cleaned
 // up with this object, whatever happened.
 class WorkerProcess {
  public:
   // `arguments` besides --listen (unless they have one of their own). Fails the test if the process
   // cannot be started.
-  explicit WorkerProcess(std::vector<std::string> arguments);
+  explicit WorkerProcess(std::vector<std::string> arguments, WorkerStdio stdio = {});
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;

@@ -28,7 +28,8 @@ Signals:
   SIGTERM   drain: refuse new work, finish what is open for --drain-ms, then exit with 0
   SIGHUP    the same, unless it was ignored at the start (nohup)
   SIGINT    cancel what is open and exit with 0
-  A second signal cancels without waiting for it; a third ends the process at once.
+  A second signal cancels without waiting for it; a third ends the process at once, with 128 + its
+  number (143 for SIGTERM).
   While the engine is still being loaded any of them ends the process at once, with 0.
 
 Exit codes:
@@ -38,12 +39,14 @@ Exit codes:
   3   the engine or its model could not be loaded
   70  the engine or a part of the worker failed
   71  the engine was stuck inside a step for longer than --engine-kill-ms and could not be stopped
-  134 as 71, with a report, a stack of the engine's thread and a core (SIGABRT)
+  134 as 71, with a report, a stack of the engine's thread and a core (SIGABRT); other crashes end
+      with 128 + the signal's number, and leave the same report
 
 Environment:
   SUPERFLUID_ENGINE_PATH   folders with engines, separated by colons
 
-Logs go to standard error, one line an event: time, level, then event.name key=value ...)";
+Logs go to standard error, one line an event: time, level, then event.name key=value ... Nobody has
+to read them: lines that nobody takes are dropped, and counted)";
 
 constexpr int64_t kMostDescriptors = 1 << 20;
 constexpr int64_t kDayMs = 86'400'000;

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -38,14 +37,14 @@
 #include "protocol/transport/unix_listener.h"
 #include "shm/socket_fd_channel.h"
 #include "spdlog/spdlog.h"
+#include "tools/worker/crash_report.h"
 #include "tools/worker/signals.h"
-#include "tools/worker/stuck_report.h"
 #include "tools/worker/token.h"
+#include "tools/worker/worker_log.h"
 
 namespace superfluid {
 namespace {
 
-constexpr int kExitCannotStart = 1;
 constexpr int kExitEngineNotLoaded = 3;
 constexpr absl::Duration kCancelPatience = absl::Seconds(2);  // SIGINT
 constexpr int kTeardownSeconds = 5;
@@ -58,7 +57,7 @@ int Fail(int code, const char* what, const absl::Status& status) {
   if (spdlog::should_log(spdlog::level::err)) {
     spdlog::error("{} error=\"{}\"", what, Printable(status.message()));
   } else {
-    std::fprintf(stderr, "superfluid_worker: %s\n", std::string(status.message()).c_str());
+    LogPlainly(absl::StrCat("superfluid_worker: ", status.message()));
   }
   return code;
 }
@@ -76,8 +75,11 @@ absl::Status CheckRoots(const WorkerOptions& options) {
   return media.ok() ? CheckRoot("--model-root", options.model_root) : media;
 }
 
-// Where the worker's own engines are is long and helps nobody who named one.
-absl::Status Shortened(const absl::Status& status, const std::string& library) {
+// Where the worker's own engines are is long and helps nobody who named one; a path that was given
+// is what has to be looked at.
+absl::Status Shortened(const absl::Status& status, const WorkerOptions& options,
+                       const std::string& library) {
+  if (options.engine == library) return status;
   const std::string name = std::filesystem::path(library).filename().string();
   return absl::Status(status.code(), absl::StrReplaceAll(status.message(), {{library, name}}));
 }
@@ -147,7 +149,7 @@ absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
   }
   absl::StatusOr<linkw::Hash> hash =
       EngineBundleHash(*library, model, options.engine_config.options);
-  if (!hash.ok()) return Shortened(hash.status(), *library);
+  if (!hash.ok()) return Shortened(hash.status(), options, *library);
   return EnginePlace{.library = *std::move(library), .bundle_hash = *hash};
 }
 
@@ -176,6 +178,19 @@ void LogOfEngine(EngineLogLevel level, absl::string_view line) {
   spdlog::log(ToSpdlog(level), "engine.says text=\"{}\"", Printable(line));
 }
 
+void LogOfHost(EngineLogLevel level, absl::string_view line) {
+  spdlog::log(ToSpdlog(level), "engine.misbehaves text=\"{}\"", Printable(line));
+}
+
+void LogSlowStep(const SlowStep& step) {
+  spdlog::warn(
+      "engine.slow_step took_ms={} said_ms={} asked_whether_cancelled={} reason=\"steps take "
+      "longer "
+      "than the engine says (micro_step_us), and cancels with them\"",
+      absl::ToInt64Milliseconds(step.took), absl::ToInt64Milliseconds(step.said),
+      step.asked_whether_cancelled ? "yes" : "no");
+}
+
 // An engine on the CPU takes any --device without a word; then the log has one.
 void NoteUnusedDevice(const Engine& engine, int device) {
   if (device == 0) return;
@@ -190,8 +205,10 @@ WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
                         SignalWaiter& signals, Outcome& outcome) {
   WorkerConfig config;
   config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
-    NoteEngineThread();
+    NoteEngineThread(library);
     engine_config.log = LogOfEngine;
+    engine_config.host_log = LogOfHost;
+    engine_config.on_slow_step = LogSlowStep;
     absl::StatusOr<std::unique_ptr<Engine>> loaded = LoadEngine(library, engine_config);
     if (loaded.ok()) NoteUnusedDevice(**loaded, engine_config.device);
     return loaded;
@@ -225,6 +242,12 @@ absl::Status StartAndWait(caf::actor_system& system, const Supervisor& superviso
   return status;
 }
 
+// Ends the process without its destructors, once the log is read or its reader's time is over.
+[[noreturn]] void LeaveNow(int code) {
+  FlushLog(kLogPatience);
+  std::_Exit(code);
+}
+
 // Ends the process at a signal that comes while the engine is made: nobody is served yet, and what
 // reads a model cannot be interrupted. Nobody else touches `sockets` meanwhile.
 std::function<void(int)> LeaveAtSignal(Sockets& sockets) {
@@ -233,7 +256,7 @@ std::function<void(int)> LeaveAtSignal(Sockets& sockets) {
     sockets.listener.reset();  // removes the file
     const int code = static_cast<int>(ExitCode::kOk);
     spdlog::info("worker.exit code={} reason=\"told to stop before the engine was loaded\"", code);
-    std::_Exit(code);
+    LeaveNow(code);
   };
 }
 
@@ -302,14 +325,15 @@ int RunWorker(const WorkerOptions& options) {
   caf::actor_system system(caf_config);
   Outcome outcome;
   auto progress = std::make_shared<EngineProgress>();
+  NoteEngineProgress(progress);
   Supervisor supervisor = compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
                                         MakeConfig(options, *engine, *signals, outcome), progress);
   spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
   const absl::Status started = StartAndWait(system, supervisor);
   loading.reset();
   if (!started.ok()) {
-    const int code =
-        Fail(kExitEngineNotLoaded, "engine.not_loaded", Shortened(started, engine->library));
+    const int code = Fail(kExitEngineNotLoaded, "engine.not_loaded",
+                          Shortened(started, options, engine->library));
     caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
     LeaveSoon(code);
     return code;
@@ -339,7 +363,7 @@ int RunWorker(const WorkerOptions& options) {
   const int code = static_cast<int>(outcome.code);
   spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason));
   LeaveSoon(code);
-  if (outcome.code != ExitCode::kOk) std::_Exit(code);
+  if (outcome.code != ExitCode::kOk) LeaveNow(code);
   return code;
 }
 
