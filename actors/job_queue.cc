@@ -25,30 +25,39 @@ void JobQueue::Add(RequestKey key, int64_t deadline_ns) {
 void JobQueue::Remove(RequestKey key) {
   auto it = jobs_.find(key);
   if (it == jobs_.end()) return;
-  if (it->second.phase == Phase::kWaiting) --waiting_;
+  if (!it->second.started) --waiting_;
   jobs_.erase(it);
+  AdvanceVirtualTime();
 }
 
 void JobQueue::Start(RequestKey key) {
   auto it = jobs_.find(key);
-  if (it == jobs_.end() || it->second.phase != Phase::kWaiting) return;
+  if (it == jobs_.end() || it->second.started) return;
   --waiting_;
-  BecomeReady(it->second);
+  Job& job = it->second;
+  job.started = true;
+  for (auto& [other_key, other] : jobs_) {
+    if (other.startable() && other.arrival < job.arrival) ++other.overtaken;
+  }
+  if (job.ready()) BecomeReady(job);
 }
 
 void JobQueue::SetPaused(RequestKey key, bool paused) {
   auto it = jobs_.find(key);
-  if (it == jobs_.end() || it->second.phase == Phase::kWaiting) return;
-  if (paused) {
-    it->second.phase = Phase::kPaused;
-  } else if (it->second.phase == Phase::kPaused) {
+  if (it == jobs_.end() || it->second.paused == paused) return;
+  it->second.paused = paused;
+  if (it->second.ready()) {
     BecomeReady(it->second);
+  } else {
+    AdvanceVirtualTime();
   }
 }
 
 void JobQueue::Charge(RequestKey key, int64_t engine_ns) {
   auto it = jobs_.find(key);
-  if (it != jobs_.end()) it->second.charged_ns += engine_ns;
+  if (it == jobs_.end()) return;
+  it->second.charged_ns += engine_ns;
+  AdvanceVirtualTime();
 }
 
 std::optional<RequestKey> JobQueue::NextToStep() const {
@@ -57,7 +66,7 @@ std::optional<RequestKey> JobQueue::NextToStep() const {
   std::optional<RequestKey> best;
   std::tuple<int64_t, int64_t, uint64_t> best_rank;
   for (const auto& [key, job] : jobs_) {
-    if (job.phase != Phase::kReady || job.charged_ns > *least + quantum_ns_) continue;
+    if (!job.ready() || job.charged_ns > *least + quantum_ns_) continue;
     const std::tuple rank{Urgency(job.deadline_ns), job.charged_ns, job.arrival};
     if (!best || rank < best_rank) {
       best = key;
@@ -70,10 +79,11 @@ std::optional<RequestKey> JobQueue::NextToStep() const {
 std::optional<RequestKey> JobQueue::NextToStart() const {
   if (waiting_ == 0) return std::nullopt;
   std::optional<RequestKey> best;
-  std::tuple<int64_t, uint64_t> best_rank;
+  std::tuple<bool, int64_t, uint64_t> best_rank;
   for (const auto& [key, job] : jobs_) {
-    if (job.phase != Phase::kWaiting) continue;
-    const std::tuple rank{Urgency(job.deadline_ns), job.arrival};
+    if (!job.startable()) continue;
+    const bool patient = job.overtaken < kMaxOvertaken;
+    const std::tuple rank{patient, patient ? Urgency(job.deadline_ns) : 0, job.arrival};
     if (!best || rank < best_rank) {
       best = key;
       best_rank = rank;
@@ -90,20 +100,22 @@ std::vector<RequestKey> JobQueue::KeysOf(LinkId link) const {
   return keys;
 }
 
+// Keeps invariant 2; invariant 3 follows, since only a job within `quantum` of the least steps.
 void JobQueue::BecomeReady(Job& job) {
-  if (const std::optional<int64_t> least = LeastCharge()) {
-    job.charged_ns = std::max(job.charged_ns, *least);
-  }
-  job.phase = Phase::kReady;
+  job.charged_ns = std::max(job.charged_ns, virtual_ns_);
+  AdvanceVirtualTime();
 }
 
 std::optional<int64_t> JobQueue::LeastCharge() const {
   std::optional<int64_t> least;
   for (const auto& [key, job] : jobs_) {
-    if (job.phase == Phase::kReady)
-      least = std::min(least.value_or(job.charged_ns), job.charged_ns);
+    if (job.ready()) least = std::min(least.value_or(job.charged_ns), job.charged_ns);
   }
   return least;
+}
+
+void JobQueue::AdvanceVirtualTime() {
+  virtual_ns_ = std::max(virtual_ns_, LeastCharge().value_or(virtual_ns_));
 }
 
 }  // namespace superfluid

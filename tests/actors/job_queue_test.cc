@@ -84,6 +84,70 @@ TEST_F(JobQueueTest, AJobThatPausedGetsNoArrears) {
   EXPECT_GE(Run(100, kMs).at(1), 40);
 }
 
+TEST_F(JobQueueTest, ANewcomerWhileTheVeteranIsPausedGetsItsShareOnly) {
+  AddAndStart(1);
+  Run(3600, 10 * kMs);
+  queue_.SetPaused(Key(1), true);  // it waits for its next chunk
+  AddAndStart(2);
+  queue_.SetPaused(Key(1), false);
+  const std::map<uint64_t, int> got = Run(100, 10 * kMs);
+  EXPECT_GE(got.at(1), 49);
+  EXPECT_GE(got.at(2), 49);
+}
+
+TEST_F(JobQueueTest, AVeteranThatReturnsGetsNoArrearsOfTheTimeWhenItWasAlone) {
+  AddAndStart(1);
+  queue_.SetPaused(Key(1), true);
+  AddAndStart(2);
+  Run(1000, 10 * kMs);
+  queue_.SetPaused(Key(2), true);
+  queue_.SetPaused(Key(1), false);
+  queue_.SetPaused(Key(2), false);
+  const std::map<uint64_t, int> got = Run(100, 10 * kMs);
+  EXPECT_GE(got.at(1), 49);
+  EXPECT_GE(got.at(2), 49);
+}
+
+// One that pauses after each step pays for each all the same.
+TEST_F(JobQueueTest, AJobThatPausesAfterEachStepGetsNoMoreThanItsShare) {
+  AddAndStart(1);
+  AddAndStart(2);
+  int64_t time[3] = {};
+  for (int i = 0; i < 1000; ++i) {
+    const uint64_t seq = queue_.NextToStep()->seq;
+    const int64_t cost = seq == 1 ? 200 * kMs : 5 * kMs;
+    time[seq] += cost;
+    queue_.Charge(Key(seq), cost);
+    queue_.SetPaused(Key(1), true);
+    queue_.SetPaused(Key(1), false);
+  }
+  EXPECT_NEAR(static_cast<double>(time[1]) / static_cast<double>(time[2]), 1.0, 0.1);
+}
+
+TEST_F(JobQueueTest, AWaitingJobWithNothingToReadTakesNoPlace) {
+  queue_.Add(Key(1), 0);
+  queue_.SetPaused(Key(1), true);
+  queue_.Add(Key(2), 0);
+  EXPECT_EQ(queue_.NextToStart(), Key(2));
+  queue_.Start(Key(2));
+  EXPECT_EQ(queue_.NextToStart(), std::nullopt);
+  EXPECT_EQ(queue_.waiting(), 1u);
+  queue_.SetPaused(Key(1), false);
+  EXPECT_EQ(queue_.NextToStart(), Key(1));
+}
+
+TEST_F(JobQueueTest, AJobWithoutADeadlineIsNotOvertakenForEver) {
+  queue_.Add(Key(1), 0);
+  for (uint64_t seq = 2; seq < 100; ++seq) {
+    queue_.Add(Key(seq), static_cast<int64_t>(seq));
+    const RequestKey next = *queue_.NextToStart();
+    queue_.Start(next);
+    queue_.Remove(next);
+    if (next == Key(1)) return;
+  }
+  FAIL() << "98 others went first";
+}
+
 TEST_F(JobQueueTest, ADeadlineGoesFirstWithinItsShareOnly) {
   AddAndStart(1);
   AddAndStart(2, /*deadline_ns=*/5);
