@@ -87,7 +87,7 @@ v8::LaneEvent ToProto(const LaneEvent& event) {
   v8::LaneEvent proto;
   proto.set_lane_tag(Raw(event.lane_tag));
   *proto.mutable_out() = ToProto(event.out);
-  *proto.mutable_logits() = ToProto(event.logits);
+  if (event.logits != TokenSpan{}) *proto.mutable_logits() = ToProto(event.logits);
   proto.set_finish_reason(static_cast<v8::FinishReason>(event.finish_reason));
   proto.set_sequence(Raw(event.sequence));
   proto.set_position(event.position);

@@ -169,5 +169,15 @@ TEST(RoundTripTest, Telemetry) {
   CheckRoundTrips<ToDaemon, v8::Telemetry>(MessageType::kTelemetry);
 }
 
+TEST(PresenceTest, ALaneWithoutLogitsHasNone) {
+  TickResult result;
+  result.events.lanes.resize(2);
+  result.events.lanes[1].logits = {.ring_id = kLogitsRing, .slot = 0, .generation = 2, .count = 4};
+  v8::TickResult proto;
+  ASSERT_TRUE(proto.ParseFromString(Serialize(WorkerMessage(result)).payload));
+  EXPECT_FALSE(proto.events().lanes(0).has_logits());
+  EXPECT_TRUE(proto.events().lanes(1).has_logits());
+}
+
 }  // namespace
 }  // namespace superfluid::linkw
