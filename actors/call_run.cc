@@ -105,49 +105,6 @@ const char* CallName(const linkw::DriverMessage& message) {
   return nullptr;
 }
 
-template <class Keys>
-void AddSequence(Keys& keys, linkw::SequenceId sequence) {
-  if (sequence == linkw::SequenceId{}) return;
-  keys.push_back(WorkKey::Of(SequenceHandle{static_cast<uint64_t>(sequence)}));
-}
-
-Footprint FootprintOfTick(const linkw::TickSubmit& tick) {
-  Footprint footprint;
-  for (const linkw::Lane& lane : tick.plan.lanes) {
-    footprint.keys.push_back(WorkKey::Of(LaneTag{static_cast<uint64_t>(lane.lane_tag)}));
-    AddSequence(footprint.keys, lane.sequence);
-  }
-  return footprint;
-}
-
-template <class Call>
-Footprint FootprintOfCall(const Call& call) {
-  Footprint footprint;
-  if constexpr (requires { call.sequence; }) {
-    AddSequence(footprint.keys, call.sequence);
-  } else if constexpr (requires { call.parent; }) {
-    AddSequence(footprint.keys, call.parent);
-  } else if constexpr (requires { call.lane_tag; }) {
-    footprint.keys.push_back(WorkKey::Of(LaneTag{static_cast<uint64_t>(call.lane_tag)}));
-  } else {
-    // What makes something new, or only looks, is in nobody's way; all else may be in everybody's.
-    using T = std::decay_t<Call>;
-    footprint.barrier =
-        !(std::is_same_v<T, linkw::CreateSequence> || std::is_same_v<T, linkw::CreateGrammar> ||
-          std::is_same_v<T, linkw::CreateGrammarStructural> ||
-          std::is_same_v<T, linkw::CreateLogitBias> || std::is_same_v<T, linkw::Embed> ||
-          std::is_same_v<T, linkw::ForwardStage> || std::is_same_v<T, linkw::GetLoraId> ||
-          std::is_same_v<T, linkw::Capabilities> || std::is_same_v<T, linkw::MediaProbe> ||
-          std::is_same_v<T, linkw::MediaEncode>);
-  }
-  // These also change the cache, which every new sequence may use.
-  if constexpr (std::is_same_v<std::decay_t<Call>, linkw::AdoptSequence> ||
-                std::is_same_v<std::decay_t<Call>, linkw::PublishSequence>) {
-    footprint.barrier = true;
-  }
-  return footprint;
-}
-
 }  // namespace
 
 CallRun::CallRun(Engine& engine, EngineLink& link, const CallContext& context,
@@ -230,14 +187,11 @@ linkw::WorkerMessage CallRun::Answer(const linkw::SeedAcquire& request) {
     return refuse(absl::InvalidArgumentError(
         absl::StrCat("a prefix of ", request.prefix_len, " tokens of a span of ", tokens->size())));
   }
-  if (absl::Status room = link_.handles.CheckRoom(HandleKind::kSeed); !room.ok()) {
-    return refuse(room);
-  }
   const absl::StatusOr<Lease> lease = generation_->AcquireSeed(
       *tokens, request.prefix_len, request.determinism_class, request.media_deps);
   if (!lease.ok()) return refuse(lease.status());
   const auto seed = static_cast<uint64_t>(lease->seed);
-  if (absl::Status kept = Keep(HandleKind::kSeed, seed); !kept.ok()) return refuse(kept);
+  if (absl::Status kept = link_.handles.AddLease(seed); !kept.ok()) return refuse(kept);
   return linkw::SeedGrant{.seed_handle = linkw::SeedHandle{seed},
                           .ttl_ms = lease->ttl_ms,
                           .ttl_ticks = lease->ttl_ticks};
@@ -297,14 +251,6 @@ absl::StatusOr<std::vector<Token>> CallRun::ReadTokens(const linkw::TokenSpan& s
 
 absl::Status CallRun::Keep(HandleKind kind, uint64_t handle) {
   return link_.handles.Add(kind, handle);
-}
-
-Footprint FootprintOf(const linkw::DriverMessage& message) {
-  if (const auto* tick = std::get_if<linkw::TickSubmit>(&message)) return FootprintOfTick(*tick);
-  if (const auto* request = std::get_if<linkw::StateSyncRequest>(&message)) {
-    return std::visit([](const auto& call) { return FootprintOfCall(call); }, request->call);
-  }
-  return {.keys = {}, .barrier = true};
 }
 
 }  // namespace superfluid

@@ -10,7 +10,6 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "actors/engine_link.h"
-#include "actors/work_queue.h"
 #include "engine/engine.h"
 #include "engine/generation.h"
 #include "protocol/messages.h"
@@ -99,9 +98,6 @@ class CallRun {
   const CallContext& context_;
   const std::shared_ptr<const Segment> segment_;
 };
-
-// What a request touches, for the order between requests.
-Footprint FootprintOf(const linkw::DriverMessage& message);
 
 }  // namespace superfluid
 

@@ -20,6 +20,7 @@ CallRun::Reply CallRun::Call(const linkw::Fork& call) {
   if (!child.ok()) return child.status();
   const auto id = static_cast<uint64_t>(*child);
   if (absl::Status kept = Keep(HandleKind::kSequence, id); !kept.ok()) return kept;
+  if (link_.maybe_empty.contains(static_cast<uint64_t>(call.parent))) link_.maybe_empty.insert(id);
   return linkw::ForkResult{linkw::SequenceId{id}};
 }
 
@@ -28,6 +29,7 @@ CallRun::Reply CallRun::Call(const linkw::Trim& call) {
   const absl::Status trimmed =
       generation_->Trim(ToEngine(call.sequence), ToEngine(call.space_id), call.new_len);
   if (!trimmed.ok()) return trimmed;
+  if (call.new_len == 0) link_.maybe_empty.insert(static_cast<uint64_t>(call.sequence));
   return linkw::TrimResult{};
 }
 
@@ -72,6 +74,7 @@ CallRun::Reply CallRun::Call(const linkw::CreateSequence& /*call*/) {
   if (!sequence.ok()) return sequence.status();
   const auto id = static_cast<uint64_t>(*sequence);
   if (absl::Status kept = Keep(HandleKind::kSequence, id); !kept.ok()) return kept;
+  link_.maybe_empty.insert(id);
   return linkw::CreateSequenceResult{linkw::SequenceId{id}};
 }
 
@@ -80,6 +83,7 @@ CallRun::Reply CallRun::Call(const linkw::FreeSequence& call) {
   const absl::Status freed = generation_->FreeSequence(ToEngine(call.sequence));
   if (!freed.ok()) return freed;
   link_.handles.Remove(HandleKind::kSequence, static_cast<uint64_t>(call.sequence));
+  link_.maybe_empty.erase(static_cast<uint64_t>(call.sequence));
   link_.demoted.Forget(ToEngine(call.sequence));
   return linkw::FreeSequenceResult{};
 }
@@ -106,14 +110,13 @@ CallRun::Reply CallRun::Call(const linkw::CacheEvictEntries& call) {
 
 CallRun::Reply CallRun::Call(const linkw::AdoptSequence& call) {
   if (absl::Status known = CheckSequence(call.sequence); !known.ok()) return known;
-  if (absl::Status room = link_.handles.CheckRoom(HandleKind::kSeed); !room.ok()) return room;
   const absl::StatusOr<std::vector<Token>> tokens = ReadTokens(call.span);
   if (!tokens.ok()) return tokens.status();
   const absl::StatusOr<SeedHandle> seed =
       generation_->AdoptSequence(ToEngine(call.sequence), *tokens);
   if (!seed.ok()) return seed.status();
   const auto id = static_cast<uint64_t>(*seed);
-  if (absl::Status kept = Keep(HandleKind::kSeed, id); !kept.ok()) return kept;
+  if (absl::Status kept = link_.handles.AddLease(id); !kept.ok()) return kept;
   return linkw::AdoptSequenceResult{linkw::SeedHandle{id}};
 }
 

@@ -25,6 +25,7 @@
 #include "actors/fd_receiver_interface.h"
 #include "actors/ids.h"
 #include "actors/link_reader_interface.h"
+#include "actors/request_token.h"
 #include "actors/state_ops_interface.h"
 #include "actors/supervisor_interface.h"
 #include "actors/transcriber_interface.h"
@@ -42,6 +43,7 @@ struct LinkLimits {
   uint32_t op_window = 16;
   uint32_t max_open_requests = 1024;  // further ones are answered BUSY
   uint32_t max_transcriptions = 256;  // open on the link, waiting ones included
+  uint32_t max_releases = 1024;       // with the engine; further ones hold their frame's credit
   uint32_t descriptor_credit = 16;    // descriptors received and not claimed
   uint32_t unsent_replies = 64;       // beyond this the link's requests are not read
   absl::Duration descriptor_patience = absl::Seconds(5);  // for a descriptor that a message names
@@ -141,17 +143,17 @@ class DispatcherState {
               .payload_bytes = payload_bytes};
     }
   };
-  enum class RequestKind { kCall, kTranscription, kTick, kOp };
+  enum class RequestKind { kCall, kTranscription, kTick, kOp, kRelease };
   // A request that has not been answered for good.
   struct OpenRequest {
     RequestKind kind = RequestKind::kCall;
-    std::shared_ptr<CancelToken> token;  // null: a call of the engine, which cannot be cancelled
-    Transcriber transcriber;             // of a transcription
-    linkw::OpHandle op{};                // of an op
-    bool answered = false;               // it counts against no limit any more
-    Current frame;                       // of a call: the frame that asked
-    std::shared_ptr<const linkw::DriverMessage> awaits_buffer;  // of a call: itself, until then
-    bool awaits_artifacts = false;                              // of a call
+    std::shared_ptr<RequestToken> token;  // null: a call of the engine, which cannot be cancelled
+    Transcriber transcriber;              // of a transcription
+    linkw::OpHandle op{};                 // of an op
+    bool answered = false;                // it counts against no limit any more
+    Current frame;                        // of a call: the frame that asked
+    RunCall reserved;                     // of a call that waits for its buffer or files: itself
+    bool awaits_artifacts = false;        // of a call
   };
   enum class Outcome { kHandled, kHold };
 
@@ -193,6 +195,8 @@ class DispatcherState {
   void CancelAllOpen(CancelReason reason);
   void CancelTranscriptions(CancelReason reason);
   void CancelHeld(uint64_t seq);
+  void AnswerWaitingTick(uint64_t seq, CancelReason reason);
+  bool HasRoomForRequest() const;
   size_t Unanswered() const;
   size_t UnansweredOf(RequestKind kind) const;
 
@@ -206,10 +210,12 @@ class DispatcherState {
   Outcome On(const Current& current, linkw::StrategyRegister strategy);
   bool MayGenerate(const Current& current, bool needs_rings);
   void CallEngine(const Current& current, linkw::DriverMessage message);
-  void CallWithBuffer(const Current& current, linkw::BufId buffer,
-                      const std::shared_ptr<const linkw::DriverMessage>& message);
+  RunCall CallOf(const Current& current, linkw::DriverMessage message);
+  void CallWithBuffer(linkw::BufId buffer, const RunCall& call);
   void SendCall(RunCall call);
   void FailCall(uint64_t seq, linkw::Status status, std::string text);
+  // Ends a call whose place was reserved and which the engine will not see.
+  void FailReserved(uint64_t seq, linkw::Status status, std::string text);
   void FailArtifactChecks(const std::string& text);
 
   // dispatcher_memory.cc: descriptors, rings, buffers.
@@ -244,6 +250,7 @@ class DispatcherState {
   std::set<uint64_t> cancelled_held_;  // transcriptions cancelled while they were held back
   std::map<uint64_t, OpenRequest> open_;
   size_t answered_ = 0;  // of open_
+  size_t releases_ = 0;  // SEED_RELEASEs of open_
   uint64_t last_op_ = 0;
   Deadlines deadlines_;
 

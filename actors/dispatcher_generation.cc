@@ -44,7 +44,7 @@ bool DispatcherState::MayGenerate(const Current& current, bool needs_rings) {
                                " before all three rings are attached"));
     return false;
   }
-  if (Unanswered() >= context_.limits.max_open_requests) {
+  if (!HasRoomForRequest()) {
     RefuseRequest(current, linkw::Status::kBusy,
                   absl::StrCat(Unanswered(), " requests are open, the most that a link may have"));
     return false;
@@ -55,7 +55,7 @@ bool DispatcherState::MayGenerate(const Current& current, bool needs_rings) {
 DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::TickSubmit tick) {
   if (!MayGenerate(current, true)) return Outcome::kHandled;
   const int64_t now_ns = compat::NowNs(self_);
-  auto token = std::make_shared<CancelToken>();
+  auto token = std::make_shared<RequestToken>(context_.progress);
   int64_t deadline_ns = 0;
   if (const uint64_t us = tick.plan.deadline_us; us != 0) {
     if (us < kFarUs) {
@@ -81,7 +81,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              const linkw::StateOpSubmit& submit) {
   if (!MayGenerate(current, false)) return Outcome::kHandled;
   const RequestKey key{context_.id, current.seq};
-  auto token = std::make_shared<CancelToken>();
+  auto token = std::make_shared<RequestToken>(context_.progress);
   const linkw::OpHandle handle{++last_op_};
   open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kOp, .token = token, .op = handle});
   // The engine first: what is sent after this op must not overtake it while its buffer is read.
@@ -114,9 +114,15 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Seed
   return Outcome::kHandled;
 }
 
-// Idempotent and without a reply; in order with what was sent before.
+// Idempotent and without a reply; in order with what was sent before. It has no answer to wait for,
+// so it counts against no limit; beyond `max_releases` the frame's credit bounds it.
 DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::SeedRelease release) {
-  if (context_.engine_generates) CallEngine(current, linkw::DriverMessage(release));
+  if (!context_.engine_generates) return Outcome::kHandled;
+  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kRelease, .answered = true});
+  ++answered_;
+  RunCall call = CallOf(current, linkw::DriverMessage(release));
+  if (++releases_ > context_.limits.max_releases) call.keep_alive = current.credit;
+  SendCall(std::move(call));
   return Outcome::kHandled;
 }
 
@@ -128,31 +134,34 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
         compat::Spawn(*self_, context_.placement, ArtifactCheckerBehavior, context_.model_root);
     self_->monitor(artifact_checker_);
   }
+  RunCall call = CallOf(current, linkw::DriverMessage(std::move(strategy)));
+  const auto* asked = &std::get<linkw::StrategyRegister>(*call.message);
+  compat::Send(self_, context_.engine, ReserveCall{.key = call.key, .message = call.message});
   // Cancelled by a drain, or when the link ends: files may be large.
-  auto token = std::make_shared<CancelToken>();
-  open_.emplace(current.seq,
-                OpenRequest{.token = token, .frame = current.Kept(), .awaits_artifacts = true});
   compat::Send(self_, artifact_checker_,
                CheckArtifacts{
                    .seq = current.seq,
-                   .strategy = std::make_shared<const linkw::StrategyRegister>(std::move(strategy)),
-                   .token = std::move(token),
+                   .strategy = std::shared_ptr<const linkw::StrategyRegister>(call.message, asked),
+                   .token = call.token,
                    .reply_to = Dispatcher(self_)});
+  open_.emplace(current.seq, OpenRequest{.token = call.token,
+                                         .frame = current.Kept(),
+                                         .reserved = std::move(call),
+                                         .awaits_artifacts = true});
   return Outcome::kHandled;
 }
 
 void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {
   const auto it = open_.find(checked.seq);
   if (it == open_.end() || !std::exchange(it->second.awaits_artifacts, false)) return;
+  RunCall call = std::exchange(it->second.reserved, {});
   if (!checked.status.ok()) {
-    return FailCall(checked.seq, linkw::FromAbsl(checked.status),
-                    std::string(checked.status.message()));
+    return FailReserved(checked.seq, linkw::FromAbsl(checked.status),
+                        std::string(checked.status.message()));
   }
-  SendCall({.key = {context_.id, checked.seq},
-            .dispatcher = Dispatcher(self_),
-            .message = std::make_shared<const linkw::DriverMessage>(*checked.strategy),
-            .segment = {},
-            .keep_alive = checked.files});
+  call.message = std::make_shared<const linkw::DriverMessage>(*checked.strategy);
+  call.keep_alive = checked.files;
+  SendCall(std::move(call));
 }
 
 void DispatcherState::FailArtifactChecks(const std::string& text) {
@@ -160,40 +169,44 @@ void DispatcherState::FailArtifactChecks(const std::string& text) {
   for (const auto& [seq, request] : open_) {
     if (request.awaits_artifacts) failed.push_back(seq);
   }
-  for (const uint64_t seq : failed) FailCall(seq, linkw::Status::kInternal, text);
+  for (const uint64_t seq : failed) FailReserved(seq, linkw::Status::kInternal, text);
+}
+
+RunCall DispatcherState::CallOf(const Current& current, linkw::DriverMessage message) {
+  return {.key = {context_.id, current.seq},
+          .dispatcher = Dispatcher(self_),
+          .message = std::make_shared<const linkw::DriverMessage>(std::move(message)),
+          .segment = {},
+          .keep_alive = {},
+          .token = std::make_shared<RequestToken>(context_.progress)};
 }
 
 void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage message) {
   open_.emplace(current.seq, OpenRequest{.frame = current.Kept()});
   const std::optional<linkw::BufId> buffer = BufferOfCall(message);
-  auto shared = std::make_shared<const linkw::DriverMessage>(std::move(message));
-  if (buffer) return CallWithBuffer(current, *buffer, shared);
-  SendCall({.key = {context_.id, current.seq},
-            .dispatcher = Dispatcher(self_),
-            .message = std::move(shared),
-            .segment = {},
-            .keep_alive = {}});
+  RunCall call = CallOf(current, std::move(message));
+  if (buffer) return CallWithBuffer(*buffer, call);
+  SendCall(std::move(call));
 }
 
-void DispatcherState::CallWithBuffer(const Current& current, linkw::BufId buffer,
-                                     const std::shared_ptr<const linkw::DriverMessage>& message) {
-  open_.at(current.seq).awaits_buffer = message;
-  compat::Send(self_, state_ops_, LendBuffer{.seq = current.seq, .id = buffer});
+// The engine first: what is sent after this call must not overtake it while its buffer is looked
+// up.
+void DispatcherState::CallWithBuffer(linkw::BufId buffer, const RunCall& call) {
+  compat::Send(self_, context_.engine, ReserveCall{.key = call.key, .message = call.message});
+  open_.at(call.key.seq).reserved = call;
+  compat::Send(self_, state_ops_, LendBuffer{.seq = call.key.seq, .id = buffer});
 }
 
 void DispatcherState::OnBufferLent(const BufferLent& lent) {
   const auto it = open_.find(lent.seq);
   if (it == open_.end()) return;
-  std::shared_ptr<const linkw::DriverMessage> message =
-      std::exchange(it->second.awaits_buffer, nullptr);
+  RunCall call = std::exchange(it->second.reserved, {});
   if (!lent.status.ok()) {
-    return FailCall(lent.seq, linkw::Status::kUnknownHandle, std::string(lent.status.message()));
+    return FailReserved(lent.seq, linkw::Status::kUnknownHandle,
+                        std::string(lent.status.message()));
   }
-  SendCall({.key = {context_.id, lent.seq},
-            .dispatcher = Dispatcher(self_),
-            .message = std::move(message),
-            .segment = lent.segment,
-            .keep_alive = {}});
+  call.segment = lent.segment;
+  SendCall(std::move(call));
 }
 
 void DispatcherState::SendCall(RunCall call) {
@@ -204,16 +217,19 @@ void DispatcherState::OnCallDone(const CallDone& done) {
   const auto it = open_.find(done.seq);
   if (it == open_.end() || phase_ == LinkPhase::kEnded) return;
   // A release has no reply.
-  if (it->second.frame.type != linkw::MessageType::kSeedRelease) Reply(done.seq, *done.answer);
+  if (it->second.kind != RequestKind::kRelease) Reply(done.seq, *done.answer);
   OnRequestFinished({.seq = done.seq});
+}
+
+void DispatcherState::FailReserved(uint64_t seq, linkw::Status status, std::string text) {
+  compat::Send(self_, context_.engine, DropOp{{context_.id, seq}});
+  FailCall(seq, status, std::move(text));
 }
 
 void DispatcherState::FailCall(uint64_t seq, linkw::Status status, std::string text) {
   const auto it = open_.find(seq);
   if (it == open_.end() || phase_ == LinkPhase::kEnded) return;
-  if (it->second.frame.type != linkw::MessageType::kSeedRelease) {
-    RefuseRequest(it->second.frame, status, std::move(text));
-  }
+  RefuseRequest(it->second.frame, status, std::move(text));
   OnRequestFinished({.seq = seq});
 }
 

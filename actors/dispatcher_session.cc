@@ -76,9 +76,9 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
   const EngineProgress& progress = *context_.progress;
   Reply(current.seq,
         linkw::Pong{
-            .queue_depth = progress.jobs_waiting() + progress.work_waiting(),
+            .queue_depth = progress.waiting(),
             .open_ops = progress.open_ops(),
-            .open_transcriptions = progress.jobs_waiting() + progress.jobs_started(),
+            .open_transcriptions = progress.open_transcriptions(),
             .mem = ToWire(progress.memory()),
             .engine_busy_us = static_cast<uint64_t>(progress.busy_ns() / 1000),
             .engine_state = CurrentEngineState(),
@@ -121,14 +121,13 @@ void DispatcherState::OnTelemetry() {
   add("ticks.lanes", progress.lanes());
   add("ticks.tokens_in", progress.tokens_in());
   add("ticks.tokens_out", progress.tokens_out());
-  add("lanes.active", progress.last_lanes());
+  add("lanes.active", progress.active_lanes(compat::NowNs(self_)));
   add("ops.open", progress.open_ops());
   add("ops.done", progress.ops_done());
   add("ops.bytes_moved", progress.op_bytes());
-  add("transcriptions.open", progress.jobs_waiting() + progress.jobs_started());
+  add("transcriptions.open", progress.open_transcriptions());
   add("transcriptions.done", progress.transcriptions_done());
-  add("requests.open", progress.jobs_waiting() + progress.jobs_started() + progress.work_waiting() +
-                           progress.open_ops());
+  add("requests.open", progress.waiting() + progress.jobs_started() + progress.open_ops());
   add("cancels", progress.cancels());
   add("mem.allocated_bytes", memory.allocated_bytes);
   add("mem.host_retained_bytes", memory.host_retained_bytes);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "actors/dispatcher.h"
+#include "actors/engine_status.h"
 #include "actors/refusal.h"
 #include "actors/status_error.h"
 #include "actors/transcriber.h"
@@ -23,7 +24,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   } else if (role_ != linkw::Role::kDriver) {
     RefuseRequest(current, linkw::Status::kPermissionDenied,
                   "an observer may make no state call but CAPABILITIES");
-  } else if (Unanswered() >= context_.limits.max_open_requests) {
+  } else if (!HasRoomForRequest()) {
     RefuseRequest(current, linkw::Status::kBusy,
                   absl::StrCat(Unanswered(), " requests are open, the most that a link may have"));
   } else if (std::holds_alternative<linkw::Transcribe>(request.call)) {
@@ -48,9 +49,10 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
                          absl::StrCat(context_.limits.max_transcriptions,
                                       " transcriptions are open, the most that a link may have"));
   }
-  auto token = std::make_shared<CancelToken>();
+  auto token = std::make_shared<RequestToken>(context_.progress);
   TranscriberContext context{.key = {context_.id, current.seq},
                              .token = token,
+                             .open = std::make_shared<OpenTranscriptionCount>(context_.progress),
                              .dispatcher = Dispatcher(self_),
                              .writer = writer_,
                              .engine = context_.engine,
@@ -85,6 +87,7 @@ void DispatcherState::OnRequestFinished(const RequestFinished& finished) {
   if (it == open_.end()) return;
   if (drain_ && it->second.token != nullptr && it->second.token->cancelled()) ++drain_->cancelled;
   if (it->second.answered) --answered_;
+  if (it->second.kind == RequestKind::kRelease) --releases_;
   open_.erase(it);
   deadlines_.Remove(finished.seq);
   FinishDrainIfIdle();
@@ -103,13 +106,25 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
 }
 
 // The token first: the engine sees it at once, wherever it is; the message makes sure that a job
-// that is not being stepped ends now, too.
+// that is not being stepped ends now, too. A tick that waits is answered here, since the engine may
+// be inside a long step.
 void DispatcherState::CancelOpen(uint64_t seq, CancelReason reason) {
   const auto it = open_.find(seq);
   if (it == open_.end() || it->second.token == nullptr) return;
-  it->second.token->Cancel(reason, [this] { return compat::NowNs(self_); });
+  const OpenRequest& request = it->second;
+  request.token->Cancel(reason, [this] { return compat::NowNs(self_); });
   compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
-  compat::SendUrgent(self_, it->second.transcriber, CancelTranscription{reason});
+  compat::SendUrgent(self_, request.transcriber, CancelTranscription{reason});
+  if (request.kind != RequestKind::kTick || phase_ == LinkPhase::kEnded) return;
+  if (request.token->EndWaiting()) AnswerWaitingTick(seq, request.token->reason());
+}
+
+// It stays open until the engine has let go of it, so that the engine's mailbox is bounded.
+void DispatcherState::AnswerWaitingTick(uint64_t seq, CancelReason reason) {
+  const absl::Status stopped = StoppedStatus(reason);
+  OnAnswerFollows({.seq = seq});
+  Reply(seq, linkw::TickResult{
+                 .status = linkw::FromAbsl(stopped), .message = MessageOf(stopped), .events = {}});
 }
 
 void DispatcherState::CancelTranscriptions(CancelReason reason) {
@@ -132,6 +147,13 @@ void DispatcherState::CancelHeld(uint64_t seq) {
 }
 
 size_t DispatcherState::Unanswered() const { return open_.size() - answered_; }
+
+// Requests that were answered while they waited are with the engine until its step is over: they
+// take no one's place, but there are not more of them than places.
+bool DispatcherState::HasRoomForRequest() const {
+  const size_t most = context_.limits.max_open_requests;
+  return Unanswered() < most && open_.size() - releases_ < 2 * most;
+}
 
 size_t DispatcherState::UnansweredOf(RequestKind kind) const {
   return static_cast<size_t>(std::count_if(open_.begin(), open_.end(), [kind](const auto& entry) {

@@ -17,6 +17,8 @@ namespace {
 
 // How long to wait before an engine is asked again that had no room for a job.
 constexpr absl::Duration kRetryStart = absl::Milliseconds(10);
+// How often stop words are looked at while nothing steps.
+constexpr absl::Duration kStopCheck = absl::Milliseconds(20);
 
 // What an engine is given: the job keeps the audio itself, so that it can be offered again if the
 // engine has no room for it yet.
@@ -97,8 +99,14 @@ void EngineActorState::OnQueue(const QueueTranscription& request) {
   Job job{.request = request};
   job.credit = request.segment_credit;
   job.queued_ns = Now();
-  if (!jobs_.emplace(request.key, std::move(job)).second) return;
+  job.starved = request.audio->live != nullptr;
+  const auto [it, added] = jobs_.emplace(request.key, std::move(job));
+  if (!added) return;
   queue_->Add(request.key, request.deadline_ns);
+  UpdatePause(request.key, it->second);
+  self_->monitor(request.reply_to);
+  if (EndIfStopped(request.key)) return;  // it was cancelled, or its link ended, on the way
+  ScheduleStopCheck();
   ScheduleStep();
   PublishLoad();
 }
@@ -125,6 +133,7 @@ void EngineActorState::OnPushAudio(const PushAudio& push) {
     if (!pushed.ok()) return EndJob(push.key, pushed);
   }
   if (push.end_of_stream) live.End();
+  if (job->running == nullptr && job->starved) job->queued_ns = Now();  // it waits from now on
   job->starved = false;
   UpdatePause(push.key, *job);
   ScheduleStep();
@@ -145,36 +154,20 @@ LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
   DropWorkOf(release.link);
   const bool made_something = links_.erase(release.link) > 0;
   if (made_something && generation() != nullptr) generation()->EndSession();
+  EndStoppedJobs();  // a job of a link that ended before may have come since
   if (release.reset_engine && jobs_.empty() && engine_ != nullptr) (*engine_)->Reset();
   PublishMemory();
   PublishLoad();
   return {};
 }
 
-void EngineActorState::OnMicroStep() {
-  step_scheduled_ = false;
-  EndStoppedJobs();
-  const Choice choice = Choose();
-  const std::optional<Turn> turn = turns_.Next(choice.ready);
-  if (turn == Turn::kTick) {
-    RunTick(*choice.work.at(static_cast<size_t>(WorkClass::kTick)));
-  } else if (turn == Turn::kCall) {
-    RunCallNow(*choice.work.at(static_cast<size_t>(WorkClass::kCall)));
-  } else if (turn == Turn::kOp) {
-    StepOp(*choice.op);
-  } else if (turn == Turn::kTranscription) {
-    StepTranscriptions();
-  }
-  ScheduleStep();
-  PublishLoad();
-}
-
+// Starts and steps alternate while both may be done: newcomers do not keep the others waiting.
 void EngineActorState::StepTranscriptions() {
-  const std::optional<RequestKey> start =
-      HasRoomToStart() ? queue_->NextToStart() : std::optional<RequestKey>();
-  if (start) {
-    StartJob(*start);
-  } else if (const std::optional<RequestKey> step = queue_->NextToStep()) {
+  const std::optional<RequestKey> step = queue_->NextToStep();
+  started_last_ = CanStart() && !(started_last_ && step);
+  if (started_last_) {
+    StartJob(*queue_->NextToStart());
+  } else if (step) {
     StepJob(*step);
   }
 }
@@ -186,23 +179,29 @@ EngineActorState::Job* EngineActorState::Find(RequestKey key) {
 
 void EngineActorState::StartJob(RequestKey key) {
   Job& job = *Find(key);
+  if (!job.request.token->Begin()) return EndJob(key, absl::CancelledError("cancelled"));
+  const int64_t begin_ns = Now();
   progress_->SetRequest(key);
-  progress_->BeginStep(Now());
+  progress_->BeginStep(begin_ns);
   absl::StatusOr<std::unique_ptr<TranscriptionJob>> started = (*engine_)->StartTranscription(
       job.request.params, std::make_unique<LentAudio>(job.request.audio));
-  progress_->EndStep(Now());
+  const int64_t end_ns = Now();
+  progress_->EndStep(end_ns);
   if (started.ok()) {
     job.running = *std::move(started);
     PublishMemory();
     queue_->Start(key);
+    queue_->Charge(key, end_ns - begin_ns);
     return UpdatePause(key, job);
   }
   if (!absl::IsResourceExhausted(started.status())) return EndJob(key, started.status());
   engine_is_full_ = true;
+  if (std::exchange(retry_scheduled_, true)) return;
   compat::SendAfter(self_, EngineActor(self_), kRetryStart, RetryStart{});
 }
 
 void EngineActorState::OnRetryStart() {
+  retry_scheduled_ = false;
   engine_is_full_ = false;
   ScheduleStep();
 }
@@ -267,47 +266,62 @@ void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
   ScheduleStep();
 }
 
-// Ends the job if its token, or its stop word in the control segment, is set.
-bool EngineActorState::EndIfStopped(RequestKey key) {
-  const QueueTranscription& request = Find(key)->request;
+// Returns whether the job's token is set; sets it if its stop word in the control segment is.
+bool EngineActorState::Stopped(RequestKey key, const Job& job) {
+  const QueueTranscription& request = job.request;
+  if (request.token->cancelled()) return true;
+  if (request.control_slot == 0) return false;
   const auto link = links_.find(key.link);
-  if (request.control_slot != 0 && link != links_.end() && link->second.control != nullptr &&
-      link->second.control->TranscriptionStopped(request.control_slot - 1, key.seq)) {
-    request.token->Cancel(CancelReason::kRequested, [this] { return Now(); });
-  }
-  if (!request.token->cancelled()) return false;
+  if (link == links_.end() || link->second.control == nullptr) return false;
+  if (!link->second.control->TranscriptionStopped(request.control_slot - 1, key.seq)) return false;
+  request.token->Cancel(CancelReason::kRequested, [this] { return Now(); });
+  return true;
+}
+
+bool EngineActorState::EndIfStopped(RequestKey key) {
+  if (!Stopped(key, *Find(key))) return false;
   EndJob(key, absl::CancelledError("cancelled"));
   return true;
 }
 
 void EngineActorState::EndStoppedJobs() {
-  std::vector<RequestKey> keys;
-  keys.reserve(jobs_.size());
-  for (const auto& [key, job] : jobs_) keys.push_back(key);
-  for (const RequestKey& key : keys) EndIfStopped(key);
+  std::vector<RequestKey> stopped;
+  for (const auto& [key, job] : jobs_) {
+    if (Stopped(key, job)) stopped.push_back(key);
+  }
+  for (const RequestKey& key : stopped) EndJob(key, absl::CancelledError("cancelled"));
+}
+
+void EngineActorState::OnCheckStopWords() {
+  stop_check_scheduled_ = false;
+  EndStoppedJobs();
+  ScheduleStopCheck();
+}
+
+void EngineActorState::ScheduleStopCheck() {
+  const bool needed = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& entry) {
+    return entry.second.request.control_slot != 0;
+  });
+  if (!needed || std::exchange(stop_check_scheduled_, true)) return;
+  compat::SendAfter(self_, EngineActor(self_), kStopCheck, CheckStopWords{});
+}
+
+// The transcribers of jobs that have ended say so before they go; of any other the job would be
+// paused for ever once it is out of credit.
+void EngineActorState::OnTranscriberGone(const caf::actor_addr& transcriber) {
+  const auto orphan = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+    return entry.second.request.reply_to.address() == transcriber;
+  });
+  if (orphan == jobs_.end()) return;
+  orphan->second.request.token->Cancel(CancelReason::kRequested, [this] { return Now(); });
+  EndJob(orphan->first, absl::CancelledError("its transcriber is gone"));
 }
 
 void EngineActorState::UpdatePause(RequestKey key, const Job& job) {
   queue_->SetPaused(key, job.starved || job.credit <= 0);
 }
 
-bool EngineActorState::HasRoomToStart() const {
-  return !engine_is_full_ &&
-         queue_->started() < static_cast<size_t>((*engine_)->info().max_transcriptions);
-}
-
-void EngineActorState::ScheduleStep() {
-  if (step_scheduled_ || engine_ == nullptr) return;
-  const TurnPolicy::Ready ready = Choose().ready;
-  if (std::none_of(ready.begin(), ready.end(), [](bool is_ready) { return is_ready; })) return;
-  step_scheduled_ = true;
-  compat::Send(self_, EngineActor(self_), RunMicroStep{});
-}
-
-void EngineActorState::PublishLoad() {
-  progress_->SetJobs(queue_->waiting(), queue_->started());
-  progress_->SetWaitingWork(work_.waiting());
-}
+void EngineActorState::PublishLoad() { progress_->SetJobs(queue_->started()); }
 
 void EngineActorState::PublishMemory() {
   if (engine_ != nullptr) progress_->SetMemory((*engine_)->Memory());
@@ -319,6 +333,8 @@ EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<Eng
                                                EngineActorOptions options,
                                                std::shared_ptr<EngineProgress> progress) {
   self->state.Start(std::move(options), std::move(progress));
+  self->set_down_handler(
+      [self](const caf::down_msg& down) { self->state.OnTranscriberGone(down.source); });
   return {
       [self](const CreateEngine&) { return self->state.OnLoad(); },
       [self](const QueueTranscription& request) { self->state.OnQueue(request); },
@@ -327,6 +343,7 @@ EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<Eng
       [self](const CancelJob& cancel) { self->state.OnCancel(cancel.key); },
       [self](const RunCall& call) { self->state.OnCall(call); },
       [self](const QueueTick& tick) { self->state.OnTick(tick); },
+      [self](const ReserveCall& reserve) { self->state.OnReserveCall(reserve); },
       [self](const ReserveOp& reserve) { self->state.OnReserveOp(reserve); },
       [self](const DropOp& drop) { self->state.OnDropOp(drop.key); },
       [self](const RunOp& run) { self->state.OnRunOp(run); },
@@ -337,6 +354,7 @@ EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<Eng
       [self](const ReleaseLink& release) { return self->state.OnReleaseLink(release); },
       [self](const RunMicroStep&) { self->state.OnMicroStep(); },
       [self](const RetryStart&) { self->state.OnRetryStart(); },
+      [self](const CheckStopWords&) { self->state.OnCheckStopWords(); },
   };
 }
 

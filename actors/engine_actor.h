@@ -39,13 +39,15 @@ struct EngineActorOptions {
 // before the next one, since RunMicroStep is sent to the end of the mailbox. TurnPolicy decides
 // which kind of work steps, WorkQueue which tick, call or op may, JobQueue which transcription.
 //
-//   QueueTranscription --> waiting --(the engine has room)--> running --> TranscriptionEnded
-//   QueueTick ----------> waiting ------------------------------------> TickEmit*, TickResult
-//   RunCall ------------> waiting ------------------------------------> CallDone
-//   ReserveOp --> reserved --RunOp--> waiting --------------> running --> OpEnded
+//   QueueTranscription --> waiting --(audio, and the engine has room)--> running --> Ended
+//   QueueTick -----------> waiting --> TickEmit*, TickResult
+//   [ReserveCall --> reserved --] RunCall --> waiting --> CallDone
+//   ReserveOp --> reserved --RunOp--> waiting --> running --> OpEnded
 //
 // What has its token set is never stepped again: it is ended at the CancelJob message, or when it
-// would have been its turn, whichever comes first.
+// would have been its turn, whichever comes first. What its owner has ended while it waited
+// (RequestToken) has been answered, and is dropped then. A transcription whose transcriber is gone
+// is ended at once.
 class EngineActorState {
  public:
   static constexpr const char* name = "engine";
@@ -63,12 +65,17 @@ class EngineActorState {
     LinkOf(attach.link).control = attach.control;
   }
   LinkReleased OnReleaseLink(const ReleaseLink& release);
-  void OnMicroStep();
   void OnRetryStart();
+  void OnCheckStopWords();
+  void OnTranscriberGone(const caf::actor_addr& transcriber);
+
+  // engine_actor_turns.cc
+  void OnMicroStep();
 
   // engine_actor_work.cc
   void OnCall(const RunCall& call);
   void OnTick(const QueueTick& tick);
+  void OnReserveCall(const ReserveCall& reserve);
   void OnReserveOp(const ReserveOp& reserve);
   void OnDropOp(RequestKey key);
   void OnRunOp(const RunOp& run);
@@ -86,37 +93,48 @@ class EngineActorState {
     uint64_t stepped = 0;            // when it was last stepped, in op steps
   };
 
-  Job* Find(RequestKey key);
-  void StartJob(RequestKey key);
-  void StepJob(RequestKey key);
-  void AfterStep(RequestKey key, const absl::StatusOr<StepOutcome>& outcome, int64_t step_ns);
-  void ReportProgress(Job& job);
-  void EndJob(RequestKey key, const absl::Status& status);
-  bool EndIfStopped(RequestKey key);
-  void EndStoppedJobs();
-  void UpdatePause(RequestKey key, const Job& job);
-  bool HasRoomToStart() const;
-  void ScheduleStep();
-  void PublishLoad();
-  // After the engine did something: asking it costs more than counting what waits.
-  void PublishMemory();
-  int64_t Now() const;
-  void StepTranscriptions();
-
-  // engine_actor_work.cc
-  EngineLink& LinkOf(LinkId link);
-  Generation* generation() const;
   // What may take the next micro-step.
   struct Choice {
     WorkQueue::Candidates work;
     std::optional<RequestKey> op;  // to begin, or to go on with
     TurnPolicy::Ready ready{};
   };
+
+  Job* Find(RequestKey key);
+  void StartJob(RequestKey key);
+  void StepJob(RequestKey key);
+  void AfterStep(RequestKey key, const absl::StatusOr<StepOutcome>& outcome, int64_t step_ns);
+  void ReportProgress(Job& job);
+  void EndJob(RequestKey key, const absl::Status& status);
+  bool Stopped(RequestKey key, const Job& job);
+  bool EndIfStopped(RequestKey key);
+  void EndStoppedJobs();
+  void ScheduleStopCheck();
+  void UpdatePause(RequestKey key, const Job& job);
+  void PublishLoad();
+  // After the engine did something: asking it costs more than counting what waits.
+  void PublishMemory();
+  int64_t Now() const;
+  void StepTranscriptions();
+
+  // engine_actor_turns.cc
+  void TakeTurn(Turn turn, const Choice& choice);
   Choice Choose() const;
+  std::optional<RequestKey> NextRunningOp() const;
+  bool HasRoomToStart() const;
+  bool CanStart() const;
+  bool MayHaveWork() const;
+  // Sends RunMicroStep if something may be ready; whether it is, the micro-step finds out.
+  void ScheduleStep();
+
+  // engine_actor_work.cc
+  EngineLink& LinkOf(LinkId link);
+  Generation* generation() const;
   void RunTick(RequestKey key);
+  void EndWaitingTick(const QueueTick& tick);
+  void Beat(const QueueTick& tick, int64_t now_ns);
   void AnswerTick(const QueueTick& tick, linkw::TickResult result);
   void RunCallNow(RequestKey key);
-  std::optional<RequestKey> NextRunningOp() const;
   void StepOp(RequestKey key);
   void EndOp(RequestKey key, const absl::Status& status);
   bool CancelWork(RequestKey key);
@@ -139,6 +157,9 @@ class EngineActorState {
   bool poll_scheduled_ = false;
   bool step_scheduled_ = false;
   bool engine_is_full_ = false;  // it refused a job for lack of room; cleared when a job ends
+  bool retry_scheduled_ = false;
+  bool stop_check_scheduled_ = false;
+  bool started_last_ = false;  // the last turn of transcriptions started one
 };
 
 EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<EngineActorState> self,

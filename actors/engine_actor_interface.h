@@ -12,6 +12,7 @@
 #include "actors/ids.h"
 #include "actors/link_writer_interface.h"
 #include "actors/op_run.h"
+#include "actors/request_token.h"
 #include "actors/state_ops_interface.h"
 #include "actors/tick_rings.h"
 #include "actors/transcriber_interface.h"
@@ -48,7 +49,7 @@ struct QueueTranscription {
   RequestKey key;
   TranscriptionParams params;
   std::shared_ptr<JobAudio> audio;
-  std::shared_ptr<CancelToken> token;
+  std::shared_ptr<RequestToken> token;
   int64_t deadline_ns = 0;    // monotonic; 0: none. Orders the queue; the Transcriber enforces it
   uint32_t control_slot = 0;  // index of the stop word + 1; 0: none
   uint32_t segment_credit = 0;
@@ -78,13 +79,15 @@ struct CancelJob {
 
 // One request that is one call of the engine: a state call other than Transcribe, MATCH,
 // SEED_ACQUIRE, SEED_RELEASE or STRATEGY_REGISTER. Answered to `dispatcher` by one CallDone when it
-// was its turn, or not at all once the link was released. From Dispatcher.
+// was its turn, or not at all once the link was released. From Dispatcher, which may have reserved
+// its place before (ReserveCall).
 struct RunCall {
   RequestKey key;
   Dispatcher dispatcher;
   std::shared_ptr<const linkw::DriverMessage> message;
   std::shared_ptr<const Segment> segment;  // the buffer that it names, if it names one
-  std::shared_ptr<const void> keep_alive;  // files that it names
+  std::shared_ptr<const void> keep_alive;  // files that it names, or the credit of its frame
+  std::shared_ptr<RequestToken> token;
 };
 
 // A tick. From Dispatcher; its emits and then its result go to `writer` from here, and
@@ -92,12 +95,19 @@ struct RunCall {
 struct QueueTick {
   RequestKey key;
   std::shared_ptr<const linkw::DriverMessage> message;  // a TickSubmit
-  std::shared_ptr<CancelToken> token;
+  std::shared_ptr<RequestToken> token;
   int64_t received_ns = 0;  // monotonic
   int64_t deadline_ns = 0;  // monotonic; 0: none. It is not begun later; the Dispatcher stops it
   LinkWriter writer;
   Dispatcher dispatcher;
   std::shared_ptr<const void> credit;  // of the frame that brought it, if it was large
+};
+
+// A call is on its way through StateOps or ArtifactChecker: what is sent after it and touches what
+// it touches has to wait for its RunCall or DropOp. From Dispatcher.
+struct ReserveCall {
+  RequestKey key;
+  std::shared_ptr<const linkw::DriverMessage> message;
 };
 
 // A state op is on its way through StateOps: what is sent after it and touches its sequence has to
@@ -106,7 +116,8 @@ struct ReserveOp {
   RequestKey key;
   SequenceHandle sequence{};
 };
-// It was refused, or failed before the engine was needed. From StateOps.
+// What was reserved was refused, or failed before the engine was needed. From StateOps, or from
+// Dispatcher for a call.
 struct DropOp {
   RequestKey key;
 };
@@ -116,7 +127,7 @@ struct RunOp {
   linkw::StateOp op;
   std::shared_ptr<const Segment> segment;       // of an export
   std::shared_ptr<const ImportedState> import;  // of an import
-  std::shared_ptr<CancelToken> token;
+  std::shared_ptr<RequestToken> token;
   StateOps reply_to;
 };
 // Its StateOpDone is in the writer's hands: the next tick's result lists it. From StateOps.
@@ -156,15 +167,20 @@ struct RunMicroStep {};
 // Offer the waiting jobs again to an engine that had no room. To itself.
 struct RetryStart {};
 
+// Look at the stop words of transcriptions, which are not seen while nothing steps. To itself, for
+// as long as there is a transcription that has one.
+struct CheckStopWords {};
+
 // The only actor that touches the engine. See engine_actor.h.
 using EngineActor = compat::Handle<
     caf::result<EngineLoaded>(CreateEngine), caf::result<void>(QueueTranscription),
     caf::result<void>(GrantSegments), caf::result<void>(PushAudio), caf::result<void>(CancelJob),
-    caf::result<void>(RunCall), caf::result<void>(QueueTick), caf::result<void>(ReserveOp),
-    caf::result<void>(DropOp), caf::result<void>(RunOp), caf::result<void>(OpReported),
-    caf::result<void>(AttachRings), caf::result<void>(PollOps), caf::result<void>(AttachControl),
-    caf::result<LinkReleased>(ReleaseLink), caf::result<void>(RunMicroStep),
-    caf::result<void>(RetryStart)>;
+    caf::result<void>(RunCall), caf::result<void>(QueueTick), caf::result<void>(ReserveCall),
+    caf::result<void>(ReserveOp), caf::result<void>(DropOp), caf::result<void>(RunOp),
+    caf::result<void>(OpReported), caf::result<void>(AttachRings), caf::result<void>(PollOps),
+    caf::result<void>(AttachControl), caf::result<LinkReleased>(ReleaseLink),
+    caf::result<void>(RunMicroStep), caf::result<void>(RetryStart),
+    caf::result<void>(CheckStopWords)>;
 
 }  // namespace superfluid
 

@@ -6,6 +6,7 @@
 
 #include "actors/engine_actor.h"
 #include "actors/engine_status.h"
+#include "actors/footprint.h"
 #include "actors/tick_run.h"
 #include "protocol/status.h"
 #include "spdlog/spdlog.h"
@@ -45,24 +46,14 @@ void EngineActorState::OnOpReported(const OpReported& reported) {
   std::vector<linkw::StateOpDone>& ops = link->second.reported_ops;
   if (ops.size() == EngineLink::kMostReported) ops.erase(ops.begin());
   ops.push_back(reported.done);
-  ops.back().message.clear();  // its StateOpDone had it; 256 of them have to fit into a frame
-}
-
-EngineActorState::Choice EngineActorState::Choose() const {
-  Choice choice{.work = work_.Next()};
-  const auto may_begin = [&](WorkClass work) { return choice.work.at(static_cast<size_t>(work)); };
-  choice.op = may_begin(WorkClass::kOp);
-  if (!choice.op) choice.op = NextRunningOp();
-  const bool can_start = queue_->waiting() > 0 && HasRoomToStart();
-  choice.ready = {may_begin(WorkClass::kTick).has_value(), may_begin(WorkClass::kCall).has_value(),
-                  choice.op.has_value(), can_start || queue_->NextToStep().has_value()};
-  return choice;
+  ops.back().message.clear();  // its StateOpDone had it; 256 of them have to fit
+                               // into a frame
 }
 
 // ---- Ticks ----
 
 void EngineActorState::OnTick(const QueueTick& tick) {
-  work_.Add(tick.key, WorkClass::kTick, FootprintOf(*tick.message), true);
+  work_.AddReady(tick.key, WorkClass::kTick, FootprintOf(*tick.message, LinkOf(tick.key.link)));
   ticks_.emplace(tick.key, tick);
   ScheduleStep();
   PublishLoad();
@@ -70,8 +61,12 @@ void EngineActorState::OnTick(const QueueTick& tick) {
 
 void EngineActorState::RunTick(RequestKey key) {
   const QueueTick tick = std::move(ticks_.extract(key).mapped());
+  const int64_t begin_ns = Now();
+  if (tick.deadline_ns != 0 && begin_ns >= tick.deadline_ns) {
+    tick.token->Cancel(CancelReason::kDeadline, begin_ns);
+  }
+  if (tick.token->cancelled() || !tick.token->Begin()) return EndWaitingTick(tick);
   const linkw::TickPlan& plan = std::get<linkw::TickSubmit>(*tick.message).plan;
-  EngineLink& link = LinkOf(key.link);
   const TickRun::EmitSink emit = [this, &tick](linkw::TickEmit emitted) {
     compat::Send(
         self_, tick.writer,
@@ -79,30 +74,40 @@ void EngineActorState::RunTick(RequestKey key) {
                     .message = std::make_shared<const linkw::WorkerMessage>(std::move(emitted)),
                     .ack_to = {}});
   };
-  const int64_t begin_ns = Now();
   progress_->SetRequest(key);
   progress_->BeginStep(begin_ns);
-  if (tick.deadline_ns != 0 && begin_ns >= tick.deadline_ns) {
-    tick.token->Cancel(CancelReason::kDeadline, begin_ns);
-  }
+  progress_->BeginTick(plan.lanes.size());
   const std::function<void()> on_progress = [this] { progress_->ContinueStep(Now()); };
-  TickRun run(*generation(), (*engine_)->info(), link, plan, emit, on_progress);
-  linkw::TickResult result =
-      tick.token->cancelled()
-          ? linkw::TickResult{.status = linkw::FromAbsl(StoppedStatus(tick.token->reason())),
-                              .message = MessageOf(StoppedStatus(tick.token->reason())),
-                              .events = {}}
-          : run.Run(*tick.token);
+  TickRun run(*generation(), (*engine_)->info(), LinkOf(key.link), plan, emit, on_progress);
+  linkw::TickResult result = run.Run(*tick.token);
   const int64_t end_ns = Now();
   progress_->EndStep(end_ns);
-  progress_->SetTick(plan.lanes.size(), run.tokens_in(), run.tokens_out());
+  progress_->EndTick(end_ns, plan.lanes.size(), run.tokens_in(), run.tokens_out());
   result.events.timings = {.queue_us = Microseconds(begin_ns - tick.received_ns),
                            .engine_us = Microseconds(end_ns - begin_ns)};
-  if (link.control != nullptr) {
-    link.control->Beat({.tick_id = plan.tick_id, .monotonic_ns = static_cast<uint64_t>(end_ns)});
-  }
+  Beat(tick, end_ns);
   work_.Remove(key);
   AnswerTick(tick, std::move(result));
+}
+
+// Ends a tick whose token was set before it began. The Dispatcher may have answered it already.
+void EngineActorState::EndWaitingTick(const QueueTick& tick) {
+  Beat(tick, Now());
+  work_.Remove(tick.key);
+  if (!tick.token->Begin()) {
+    progress_->AddCancel();
+    return compat::Send(self_, tick.dispatcher, RequestFinished{.seq = tick.key.seq});
+  }
+  const absl::Status stopped = StoppedStatus(tick.token->reason());
+  AnswerTick(tick,
+             {.status = linkw::FromAbsl(stopped), .message = MessageOf(stopped), .events = {}});
+}
+
+void EngineActorState::Beat(const QueueTick& tick, int64_t now_ns) {
+  const std::shared_ptr<WorkerControl>& control = LinkOf(tick.key.link).control;
+  if (control == nullptr) return;
+  control->Beat({.tick_id = std::get<linkw::TickSubmit>(*tick.message).plan.tick_id,
+                 .monotonic_ns = static_cast<uint64_t>(now_ns)});
 }
 
 void EngineActorState::AnswerTick(const QueueTick& tick, linkw::TickResult result) {
@@ -125,14 +130,24 @@ void EngineActorState::AnswerTick(const QueueTick& tick, linkw::TickResult resul
 // ---- Calls ----
 
 void EngineActorState::OnCall(const RunCall& call) {
-  work_.Add(call.key, WorkClass::kCall, FootprintOf(*call.message), true);
+  if (work_.Contains(call.key)) {
+    work_.MakeReady(call.key);  // its place was reserved
+  } else {
+    work_.AddReady(call.key, WorkClass::kCall, FootprintOf(*call.message, LinkOf(call.key.link)));
+  }
   calls_.emplace(call.key, call);
   ScheduleStep();
   PublishLoad();
 }
 
+void EngineActorState::OnReserveCall(const ReserveCall& reserve) {
+  work_.AddReserved(reserve.key, WorkClass::kCall,
+                    FootprintOf(*reserve.message, LinkOf(reserve.key.link)));
+}
+
 void EngineActorState::RunCallNow(RequestKey key) {
   const RunCall call = std::move(calls_.extract(key).mapped());
+  call.token->Begin();
   progress_->SetRequest(key);
   progress_->BeginStep(Now());
   Engine& engine = *engine_->operator->();
@@ -152,7 +167,7 @@ void EngineActorState::RunCallNow(RequestKey key) {
 void EngineActorState::OnReserveOp(const ReserveOp& reserve) {
   Footprint footprint;
   if (reserve.sequence != SequenceHandle{}) footprint.keys = {WorkKey::Of(reserve.sequence)};
-  work_.Add(reserve.key, WorkClass::kOp, std::move(footprint), false);
+  work_.AddReserved(reserve.key, WorkClass::kOp, std::move(footprint));
 }
 
 void EngineActorState::OnDropOp(RequestKey key) {
@@ -168,20 +183,6 @@ void EngineActorState::OnRunOp(const RunOp& run) {
   if (!CancelWork(run.key)) ScheduleStep();
 }
 
-// The op that was stepped longest ago, of those that have something to do.
-std::optional<RequestKey> EngineActorState::NextRunningOp() const {
-  std::optional<RequestKey> next;
-  uint64_t longest = 0;
-  for (const auto& [key, op] : ops_) {
-    if (op.running == nullptr || op.idle) continue;
-    if (!next || op.stepped < longest) {
-      next = key;
-      longest = op.stepped;
-    }
-  }
-  return next;
-}
-
 void EngineActorState::StepOp(RequestKey key) {
   Op& op = ops_.at(key);
   op.stepped = ++op_steps_;
@@ -190,6 +191,7 @@ void EngineActorState::StepOp(RequestKey key) {
   progress_->BeginStep(Now());
   if (op.running == nullptr) {
     work_.Begin(key);
+    op.request.token->Begin();
     absl::StatusOr<std::unique_ptr<OpRun>> begun = OpRun::Begin(
         *generation(), LinkOf(key.link), op.request.op, op.request.segment, op.request.import);
     progress_->EndStep(Now());
@@ -246,10 +248,7 @@ bool EngineActorState::CancelWork(RequestKey key) {
   const auto it = ticks_.find(key);
   if (it == ticks_.end() || !it->second.token->cancelled()) return false;
   const QueueTick tick = std::move(ticks_.extract(it).mapped());
-  work_.Remove(key);
-  const absl::Status stopped = StoppedStatus(tick.token->reason());
-  AnswerTick(tick,
-             {.status = linkw::FromAbsl(stopped), .message = MessageOf(stopped), .events = {}});
+  EndWaitingTick(tick);
   ScheduleStep();
   return true;
 }

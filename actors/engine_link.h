@@ -2,11 +2,13 @@
 #define SUPERFLUID_ACTORS_ENGINE_LINK_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "actors/demoted_ranges.h"
 #include "actors/handle_book.h"
 #include "actors/tick_rings.h"
@@ -24,6 +26,8 @@ struct EngineLink {
   std::shared_ptr<WorkerControl> control;  // null: not attached
   HandleBook handles;
   DemotedRanges demoted;
+  // Sequences that may have no tokens yet: their next input may take over a cached prefix.
+  absl::flat_hash_set<uint64_t> maybe_empty;
   std::vector<linkw::StateOpDone> reported_ops;
 
   bool LaneStopped(uint32_t stop_slot) const {

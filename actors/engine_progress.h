@@ -3,6 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
 
 #include "actors/ids.h"
 #include "engine/engine.h"
@@ -13,13 +16,19 @@ namespace superfluid {
 // Pong must be answered while the engine is inside a step, so its figures cannot come out of a
 // mailbox.
 //
+// What waits and what is open is counted by those who send it, since the engine sees what they sent
+// only between two steps.
+//
 // Times are monotonic nanoseconds of the actor system's clock.
-// Threads: Begin/End/Set* from the engine actor only; everything else from any thread (Add* too).
-// Each figure is read on its own; two figures may be a step apart.
+// Threads: Begin/Continue/End/Set* from the engine actor only; everything else from any thread
+// (Add* too). Each figure is read on its own; two figures may be a step apart.
 class EngineProgress {
  public:
+  // A step that gets on for longer than this counts as several.
+  static constexpr int64_t kStepNs = 10'000'000;
+
   void BeginStep(int64_t now_ns) noexcept {
-    steps_begun_.fetch_add(1, std::memory_order_relaxed);
+    CountStep(now_ns);
     step_started_ns_.store(now_ns > 0 ? now_ns : 1, std::memory_order_release);
   }
   void EndStep(int64_t now_ns) noexcept {
@@ -32,6 +41,7 @@ class EngineProgress {
   void ContinueStep(int64_t now_ns) noexcept {
     busy_ns_.fetch_add(now_ns - step_started_ns_.load(std::memory_order_relaxed),
                        std::memory_order_relaxed);
+    if (now_ns - step_counted_ns_ >= kStepNs) CountStep(now_ns);
     step_started_ns_.store(now_ns > 0 ? now_ns : 1, std::memory_order_release);
   }
   // The request that the steps from now on are for.
@@ -39,15 +49,21 @@ class EngineProgress {
     request_link_.store(static_cast<uint64_t>(key.link), std::memory_order_relaxed);
     request_seq_.store(key.seq, std::memory_order_relaxed);
   }
-  void SetJobs(size_t waiting, size_t started) noexcept {
-    waiting_.store(static_cast<uint32_t>(waiting), std::memory_order_relaxed);
+  void SetJobs(size_t started) noexcept {
     started_.store(static_cast<uint32_t>(started), std::memory_order_relaxed);
   }
-  void SetWaitingWork(size_t waiting) noexcept {
-    waiting_work_.store(static_cast<uint32_t>(waiting), std::memory_order_relaxed);
+  // A request that the engine has not begun; see RequestToken.
+  void AddWaiting(int change) noexcept { waiting_.fetch_add(change, std::memory_order_relaxed); }
+  // A transcription that has not been answered; see OpenTranscriptionCount.
+  void AddOpenTranscription(int change) noexcept {
+    open_transcriptions_.fetch_add(change, std::memory_order_relaxed);
   }
-  void SetTick(size_t lanes, uint64_t tokens_in, uint64_t tokens_out) noexcept {
+  void BeginTick(size_t lanes) noexcept {
     last_lanes_.store(lanes, std::memory_order_relaxed);
+    lanes_until_ns_.store(std::numeric_limits<int64_t>::max(), std::memory_order_relaxed);
+  }
+  void EndTick(int64_t now_ns, size_t lanes, uint64_t tokens_in, uint64_t tokens_out) noexcept {
+    lanes_until_ns_.store(now_ns + kLanesActiveNs, std::memory_order_relaxed);
     ticks_.fetch_add(1, std::memory_order_relaxed);
     lanes_.fetch_add(lanes, std::memory_order_relaxed);
     tokens_in_.fetch_add(tokens_in, std::memory_order_relaxed);
@@ -73,7 +89,8 @@ class EngineProgress {
   // The engine reported that it cannot go on. Never taken back.
   void SetFailed() noexcept { failed_.store(true, std::memory_order_release); }
 
-  // Micro-steps begun since the worker started.
+  // Micro-steps begun since the worker started, and signs of life inside them, at most one in
+  // kStepNs: it grows as long as the engine gets on.
   uint64_t steps() const noexcept { return steps_begun_.load(std::memory_order_relaxed); }
   // When the step in progress began or last got on; 0 between steps.
   int64_t step_started_ns() const noexcept {
@@ -91,10 +108,15 @@ class EngineProgress {
   }
   // Time spent inside steps, up to their last sign of life.
   int64_t busy_ns() const noexcept { return busy_ns_.load(std::memory_order_relaxed); }
-  uint32_t jobs_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   uint32_t jobs_started() const noexcept { return started_.load(std::memory_order_relaxed); }
-  // Ticks, calls and ops that the engine has not begun.
-  uint32_t work_waiting() const noexcept { return waiting_work_.load(std::memory_order_relaxed); }
+  // Requests of all kinds that the engine has not begun.
+  uint32_t waiting() const noexcept {
+    return static_cast<uint32_t>(waiting_.load(std::memory_order_relaxed));
+  }
+  // Waiting and started, of all links.
+  uint32_t open_transcriptions() const noexcept {
+    return static_cast<uint32_t>(open_transcriptions_.load(std::memory_order_relaxed));
+  }
   // Accepted and not done, of all links.
   uint32_t open_ops() const noexcept {
     return static_cast<uint32_t>(open_ops_.load(std::memory_order_relaxed));
@@ -102,7 +124,11 @@ class EngineProgress {
   uint64_t ops_done() const noexcept { return ops_done_.load(std::memory_order_relaxed); }
   uint64_t op_bytes() const noexcept { return op_bytes_.load(std::memory_order_relaxed); }
   uint64_t ticks() const noexcept { return ticks_.load(std::memory_order_relaxed); }
-  uint64_t last_lanes() const noexcept { return last_lanes_.load(std::memory_order_relaxed); }
+  // The lanes of the tick that runs, or of the last one if it ended within kLanesActiveNs; else 0.
+  uint64_t active_lanes(int64_t now_ns) const noexcept {
+    if (now_ns > lanes_until_ns_.load(std::memory_order_relaxed)) return 0;
+    return last_lanes_.load(std::memory_order_relaxed);
+  }
   uint64_t lanes() const noexcept { return lanes_.load(std::memory_order_relaxed); }
   uint64_t tokens_in() const noexcept { return tokens_in_.load(std::memory_order_relaxed); }
   uint64_t tokens_out() const noexcept { return tokens_out_.load(std::memory_order_relaxed); }
@@ -122,19 +148,29 @@ class EngineProgress {
   }
 
  private:
+  // Two TELEMETRY are a second apart, and may be late.
+  static constexpr int64_t kLanesActiveNs = 3'000'000'000;
+
+  void CountStep(int64_t now_ns) noexcept {
+    steps_begun_.fetch_add(1, std::memory_order_relaxed);
+    step_counted_ns_ = now_ns;
+  }
+
   std::atomic<uint64_t> steps_begun_{0};
+  int64_t step_counted_ns_ = 0;  // the engine's thread only
   std::atomic<int64_t> step_started_ns_{0};
   std::atomic<uint64_t> request_link_{0};
   std::atomic<uint64_t> request_seq_{0};
   std::atomic<int64_t> busy_ns_{0};
-  std::atomic<uint32_t> waiting_{0};
+  std::atomic<int> waiting_{0};
+  std::atomic<int> open_transcriptions_{0};
   std::atomic<uint32_t> started_{0};
-  std::atomic<uint32_t> waiting_work_{0};
   std::atomic<int> open_ops_{0};
   std::atomic<uint64_t> ops_done_{0};
   std::atomic<uint64_t> op_bytes_{0};
   std::atomic<uint64_t> ticks_{0};
   std::atomic<uint64_t> last_lanes_{0};
+  std::atomic<int64_t> lanes_until_ns_{0};
   std::atomic<uint64_t> lanes_{0};
   std::atomic<uint64_t> tokens_in_{0};
   std::atomic<uint64_t> tokens_out_{0};
@@ -147,6 +183,21 @@ class EngineProgress {
   std::atomic<uint64_t> pool_blocks_used_{0};
   std::atomic<uint64_t> pool_bytes_evictable_{0};
   std::atomic<uint64_t> tentative_bytes_{0};
+};
+
+// Counts one transcription as open for as long as it exists.
+class OpenTranscriptionCount {
+ public:
+  explicit OpenTranscriptionCount(std::shared_ptr<EngineProgress> progress)
+      : progress_(std::move(progress)) {
+    progress_->AddOpenTranscription(1);
+  }
+  OpenTranscriptionCount(const OpenTranscriptionCount&) = delete;
+  OpenTranscriptionCount& operator=(const OpenTranscriptionCount&) = delete;
+  ~OpenTranscriptionCount() { progress_->AddOpenTranscription(-1); }
+
+ private:
+  const std::shared_ptr<EngineProgress> progress_;
 };
 
 }  // namespace superfluid

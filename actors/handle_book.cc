@@ -46,6 +46,24 @@ absl::Status HandleBook::Add(HandleKind kind, uint64_t handle) {
   return absl::OkStatus();
 }
 
+absl::Status HandleBook::AddLease(uint64_t seed) {
+  Remove(HandleKind::kSeed, seed);
+  if (absl::Status added = Add(HandleKind::kSeed, seed); !added.ok()) return added;
+  leases_.emplace(++leases_given_, seed);
+  lease_numbers_.emplace(seed, leases_given_);
+  if (leases_.size() > kMost) Remove(HandleKind::kSeed, leases_.begin()->second);
+  return absl::OkStatus();
+}
+
+void HandleBook::Remove(HandleKind kind, uint64_t handle) {
+  Of(kind).erase(handle);
+  if (kind != HandleKind::kSeed) return;
+  const auto number = lease_numbers_.find(handle);
+  if (number == lease_numbers_.end()) return;
+  leases_.erase(number->second);
+  lease_numbers_.erase(number);
+}
+
 absl::Status HandleBook::Check(HandleKind kind, uint64_t handle) const {
   if (Knows(kind, handle)) return absl::OkStatus();
   return linkw::MakeStatus(linkw::Status::kUnknownHandle,

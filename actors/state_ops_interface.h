@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "actors/caf_compat.h"
+#include "actors/request_token.h"
 #include "actors/type_ids.h"
-#include "engine/cancel_token.h"
 #include "protocol/messages.h"
 #include "protocol/state_envelope.h"
 #include "shm/owned_fd.h"
@@ -68,7 +68,7 @@ struct SubmitOp {
   uint64_t seq = 0;
   linkw::OpHandle handle{};
   linkw::StateOp op;
-  std::shared_ptr<CancelToken> token;
+  std::shared_ptr<RequestToken> token;
 };
 
 // The engine is done with an op. From EngineActor, exactly one for each RunOp.

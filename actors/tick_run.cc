@@ -84,7 +84,7 @@ linkw::TickResult TickRun::Run(const CancelToken& token) {
   for (size_t lane = 0; lane < slots_.size(); ++lane) {
     result.events.lanes.push_back(MakeEvent(lane));
   }
-  if (stopped_by_token_) {
+  if (stopped_otherwise_ && token.cancelled()) {
     const absl::Status stopped = StoppedStatus(token.reason());
     result.status = linkw::FromAbsl(stopped);
     result.message = MessageOf(stopped);
@@ -220,7 +220,8 @@ absl::Status TickRun::RunLanes(const CancelToken& token) {
   return absl::OkStatus();
 }
 
-absl::Status TickRun::CheckResult(const linkw::Lane& lane, const LaneResult& result) {
+absl::Status TickRun::CheckResult(size_t index, const LaneResult& result) {
+  const linkw::Lane& lane = plan_.lanes[index];
   if (!result.status.ok()) return result.status;
   if (result.tokens.size() > MostTokens(lane) || result.logits.size() > kMaxLaneLogits) {
     return absl::InternalError("the engine drew more than it was asked for");
@@ -228,11 +229,17 @@ absl::Status TickRun::CheckResult(const linkw::Lane& lane, const LaneResult& res
   if (!CheckTokens(result.tokens).ok()) {
     return absl::InternalError("the engine drew a token outside its vocabulary");
   }
+  const auto sequence = static_cast<uint64_t>(result.sequence);
   if (lane.sequence == linkw::SequenceId{}) {
-    return link_.handles.Add(HandleKind::kSequence, static_cast<uint64_t>(result.sequence));
-  }
-  if (result.sequence != ToEngine(lane.sequence)) {
+    const absl::Status added = link_.handles.Add(HandleKind::kSequence, sequence);
+    if (!added.ok()) return added;
+  } else if (result.sequence != ToEngine(lane.sequence)) {
     return absl::InternalError("the engine answered for another sequence");
+  }
+  if (!slots_[index].input.empty()) {
+    link_.maybe_empty.erase(sequence);
+  } else if (lane.sequence == linkw::SequenceId{}) {
+    link_.maybe_empty.insert(sequence);
   }
   return absl::OkStatus();
 }
@@ -242,8 +249,8 @@ linkw::LaneEvent TickRun::MakeEvent(size_t index) {
   absl::Status status = slots_[index].status;
   if (status.ok()) {
     const LaneResult& result = results_[slots_[index].result];
-    status = CheckResult(lane, result);
-    if (status.ok()) return WriteResult(lane, result);
+    status = CheckResult(index, result);
+    if (status.ok()) return WriteResult(index, result);
   }
   linkw::LaneEvent event;
   event.lane_tag = lane.lane_tag;
@@ -254,7 +261,8 @@ linkw::LaneEvent TickRun::MakeEvent(size_t index) {
   return event;
 }
 
-linkw::LaneEvent TickRun::WriteResult(const linkw::Lane& lane, const LaneResult& result) {
+linkw::LaneEvent TickRun::WriteResult(size_t index, const LaneResult& result) {
+  const linkw::Lane& lane = plan_.lanes[index];
   linkw::LaneEvent event;
   event.lane_tag = lane.lane_tag;
   event.sequence = linkw::SequenceId{static_cast<uint64_t>(result.sequence)};
@@ -262,8 +270,8 @@ linkw::LaneEvent TickRun::WriteResult(const linkw::Lane& lane, const LaneResult&
   event.finish_reason = static_cast<linkw::FinishReason>(result.finish);
   event.accepted_drafts = result.accepted_drafts;
   tokens_out_ += result.tokens.size();
-  if (result.finish == FinishReason::kStopped && !link_.LaneStopped(lane.stop_slot)) {
-    stopped_by_token_ = true;
+  if (result.finish == FinishReason::kStopped && !slots_[index].stop_seen) {
+    stopped_otherwise_ = true;
   }
   const absl::StatusOr<linkw::TokenSpan> out = link_.rings->WriteTokens(result.tokens);
   if (out.ok()) event.out = *out;
@@ -275,7 +283,10 @@ linkw::LaneEvent TickRun::WriteResult(const linkw::Lane& lane, const LaneResult&
 
 bool TickRun::LaneStopped(size_t lane) {
   on_progress_();
-  return lane < lanes_.size() && link_.LaneStopped(plan_.lanes[lanes_[lane]].stop_slot);
+  if (lane >= lanes_.size() || !link_.LaneStopped(plan_.lanes[lanes_[lane]].stop_slot))
+    return false;
+  slots_[lanes_[lane]].stop_seen = true;
+  return true;
 }
 
 void TickRun::Emit(size_t lane, absl::Span<const Token> tokens) {

@@ -44,7 +44,8 @@ class TickRun : private TickHost {
     absl::Status status;
     std::vector<Token> input;
     uint32_t emitted = 0;
-    size_t result = 0;  // its index in results_; only if status is OK
+    bool stop_seen = false;  // the engine was told that its stop bit is set
+    size_t result = 0;       // its index in results_; only if status is OK
   };
 
   absl::Status CheckPlan() const;
@@ -55,9 +56,9 @@ class TickRun : private TickHost {
   absl::Status CheckTokens(absl::Span<const Token> tokens) const;
   LaneWork MakeWork(size_t index) const;
   absl::Status RunLanes(const CancelToken& token);
-  absl::Status CheckResult(const linkw::Lane& lane, const LaneResult& result);
+  absl::Status CheckResult(size_t index, const LaneResult& result);
   linkw::LaneEvent MakeEvent(size_t index);
-  linkw::LaneEvent WriteResult(const linkw::Lane& lane, const LaneResult& result);
+  linkw::LaneEvent WriteResult(size_t index, const LaneResult& result);
 
   bool LaneStopped(size_t lane) override;
   void Emit(size_t lane, absl::Span<const Token> tokens) override;
@@ -71,7 +72,7 @@ class TickRun : private TickHost {
   std::vector<Slot> slots_;
   std::vector<size_t> lanes_;        // of the plan, that the engine runs
   std::vector<LaneResult> results_;  // of lanes_
-  bool stopped_by_token_ = false;
+  bool stopped_otherwise_ = false;   // a lane was stopped, and not by its stop bit
   uint64_t tokens_in_ = 0;
   uint64_t tokens_out_ = 0;
 };

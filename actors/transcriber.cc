@@ -181,6 +181,7 @@ void TranscriberState::OnCancel(CancelReason reason) {
   context_.token->Cancel(reason, [this] { return compat::NowNs(self_); });
   if (!queued_) return FinishUnqueued(CancelStatus());
   compat::SendUrgent(self_, context_.engine, CancelJob{context_.key});
+  if (context_.token->EndWaiting()) Answer(CancelStatus(), {}, {});
 }
 
 void TranscriberState::OnLiveAudio(const LiveAudioReceived& received) {
@@ -233,7 +234,17 @@ void TranscriberState::FinishUnqueued(const absl::Status& status) { Finish(statu
 
 void TranscriberState::Finish(const absl::Status& status, const TranscriptionProgress& progress,
                               const TranscriptionCost& cost) {
+  Answer(status, progress, cost);
+  compat::Send(self_, context_.dispatcher, RequestFinished{context_.key.seq});
+  self_->quit();
+}
+
+void TranscriberState::Answer(const absl::Status& status, const TranscriptionProgress& progress,
+                              const TranscriptionCost& cost) {
   if (std::exchange(finished_, true)) return;
+  // Before the answer: whoever asks after it sees that the request is gone.
+  context_.token->EndWaiting();
+  context_.open.reset();
   linkw::TranscribeResult result = transcript_.TakeResult(progress);
   result.stats.engine_steps = cost.steps;
   result.stats.engine_us = Microseconds(cost.engine_ns);
@@ -249,9 +260,7 @@ void TranscriberState::Finish(const absl::Status& status, const TranscriptionPro
       SendMessage{.correlation = context_.key.seq,
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(answer)),
                   .ack_to = {}});
-  compat::Send(self_, context_.dispatcher, RequestFinished{context_.key.seq});
   LogDone(status, progress, cost);
-  self_->quit();
 }
 
 void TranscriberState::LogDone(const absl::Status& status, const TranscriptionProgress& progress,

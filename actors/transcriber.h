@@ -12,10 +12,10 @@
 #include "actors/engine_actor_interface.h"
 #include "actors/ids.h"
 #include "actors/link_writer_interface.h"
+#include "actors/request_token.h"
 #include "actors/state_ops_interface.h"
 #include "actors/transcriber_interface.h"
 #include "actors/transcript.h"
-#include "engine/cancel_token.h"
 #include "protocol/messages.h"
 
 namespace superfluid {
@@ -23,7 +23,8 @@ namespace superfluid {
 // Whom a transcriber talks to, and what it may open.
 struct TranscriberContext {
   RequestKey key;
-  std::shared_ptr<CancelToken> token;
+  std::shared_ptr<RequestToken> token;
+  std::shared_ptr<const OpenTranscriptionCount> open;  // until the answer
   Dispatcher dispatcher;
   LinkWriter writer;
   EngineActor engine;
@@ -37,10 +38,11 @@ struct TranscriberContext {
 //   opening --QueueTranscription--> queued and running --TranscriptionEnded--> answered, the end
 //      \____________ cannot be opened, or cancelled before that ________________/
 //
-// Exactly one final answer is sent, by this actor, after every segment. Once the job is with the
-// engine the answer waits for the engine's word that it stopped, so that "cancelled" means that the
-// accelerator is free. Credit: the engine pauses the job while `segment_credit` segments wait for a
-// peer that does not read.
+// Exactly one final answer is sent, by this actor, after every segment. Once the engine has begun
+// the job the answer waits for the engine's word that it stopped, so that "cancelled" means that
+// the accelerator is free. A job that waits is answered when it is cancelled, whatever the engine
+// is in; its end then waits for TranscriptionEnded. Credit: the engine pauses the job while
+// `segment_credit` segments wait for a peer that does not read.
 //
 // Pooled; opening a file may block on the disk.
 class TranscriberState {
@@ -69,7 +71,10 @@ class TranscriberState {
   void Abandon(const absl::Status& status);
   void SendSegment(const TranscribedSegment& segment, const TranscriptionProgress& progress);
   void GrantOne();
+  // Answers, if that was not done, and ends.
   void Finish(const absl::Status& status, const TranscriptionProgress& progress,
+              const TranscriptionCost& cost);
+  void Answer(const absl::Status& status, const TranscriptionProgress& progress,
               const TranscriptionCost& cost);
   void LogDone(const absl::Status& status, const TranscriptionProgress& progress,
                const TranscriptionCost& cost) const;

@@ -13,41 +13,49 @@ inline constexpr size_t kTurns = 4;
 
 // Decides which kind of work takes the engine's next micro-step.
 //
-// Ticks first, but never two in a row while anything else is ready: so a tick waits for one
-// micro-step at most, and a daemon that always has the next tick queued starves nobody. Among the
-// others the one that was served longest ago goes next. Threads: one.
+// A tick that comes alone goes first: one that became ready after the last tick ended, and so after
+// the others had their turn, waits for one micro-step of other work at most. Ticks that queue (the
+// next is ready when one ends) share the engine's *time* with the other kinds: each kind is charged
+// the time of its micro-steps, and the ready kind with the least charge goes next; among equals the
+// one served longest ago. So a short transcription behind a queue of long ticks waits for one of
+// them, and a queued tick for as much other work as a tick took before, at most.
+//
+// Invariants:
+//   1. A kind that becomes ready is charged at least what the least charged ready kind was at the
+//      decision before: it has no arrears of longer ago.
+//   2. A ready kind is charged at most kMaxOwedNs more than another: after one long micro-step it
+//      waits for a second of each other kind, not for as long as the step took.
+//   3. A tick that comes alone owes nothing for earlier ones that did.
+//
+// Threads: one.
 class TurnPolicy {
  public:
   using Ready = std::array<bool, kTurns>;  // by Turn
 
-  // Nullopt if nothing is ready. What it returns counts as served.
-  std::optional<Turn> Next(const Ready& ready) {
-    const std::optional<Turn> other = LongestAgo(ready);
-    std::optional<Turn> next = other;
-    if (ready[kTick] && (!last_was_tick_ || !other)) next = Turn::kTick;
-    if (!next) return next;
-    last_was_tick_ = *next == Turn::kTick;
-    served_.at(static_cast<size_t>(*next)) = ++turns_;
-    return next;
-  }
+  static constexpr int64_t kMaxOwedNs = 1'000'000'000;
+
+  // Returns the kind to serve, which counts as served; nullopt if none is ready. Called once for
+  // each micro-step.
+  std::optional<Turn> Next(const Ready& ready);
+
+  // Adds the time that a micro-step of this kind took, at least a microsecond.
+  void Charge(Turn turn, int64_t engine_ns);
 
  private:
-  static constexpr auto kTick = static_cast<size_t>(Turn::kTick);
+  struct Kind {
+    int64_t charged_ns = 0;
+    uint64_t served = 0;  // when it was last served, in turns
+    bool ready = false;   // at the last decision
+  };
 
-  std::optional<Turn> LongestAgo(const Ready& ready) const {
-    std::optional<Turn> best;
-    for (size_t i = kTick + 1; i < kTurns; ++i) {
-      if (!ready.at(i)) continue;
-      if (!best || served_.at(i) < served_.at(static_cast<size_t>(*best))) {
-        best = static_cast<Turn>(i);
-      }
-    }
-    return best;
-  }
+  void Admit(const Ready& ready);
+  Turn LeastCharged() const;
 
-  std::array<uint64_t, kTurns> served_{};  // when each was last served, in turns
+  std::array<Kind, kTurns> kinds_;
+  int64_t least_ns_ = 0;  // charge of a ready kind at the last decision; never goes back
   uint64_t turns_ = 0;
   bool last_was_tick_ = false;
+  bool ticks_queue_ = false;  // the ready tick was ready when the one before it ended
 };
 
 }  // namespace superfluid

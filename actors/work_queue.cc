@@ -5,12 +5,15 @@
 
 namespace superfluid {
 
-void WorkQueue::Add(RequestKey key, WorkClass work, Footprint footprint, bool ready) {
-  items_.push_back({.key = key,
-                    .work = work,
-                    .footprint = std::move(footprint),
-                    .phase = ready ? Phase::kReady : Phase::kReserved});
-  if (ready) ++ready_.at(static_cast<size_t>(work));
+void WorkQueue::AddReady(RequestKey key, WorkClass work, Footprint footprint) {
+  AddReserved(key, work, std::move(footprint));
+  items_.back().phase = Phase::kReady;
+  ++ready_.at(static_cast<size_t>(work));
+}
+
+void WorkQueue::AddReserved(RequestKey key, WorkClass work, Footprint footprint) {
+  items_.push_back(
+      {.key = key, .work = work, .footprint = std::move(footprint), .phase = Phase::kReserved});
 }
 
 void WorkQueue::MakeReady(RequestKey key) {
@@ -39,6 +42,10 @@ bool WorkQueue::Running(RequestKey key) const {
   return item != items_.end() && item->phase == Phase::kRunning;
 }
 
+bool WorkQueue::AnyReady() const {
+  return std::any_of(ready_.begin(), ready_.end(), [](size_t ready) { return ready > 0; });
+}
+
 WorkQueue::Candidates WorkQueue::Next() const {
   Candidates next;
   const auto wanted = [&](WorkClass work) {
@@ -47,12 +54,12 @@ WorkQueue::Candidates WorkQueue::Next() const {
   };
   InUse in_front;
   for (const Item& item : items_) {
-    if (!wanted(WorkClass::kTick) && !wanted(WorkClass::kCall) && !wanted(WorkClass::kOp)) break;
-    if (in_front.everything) break;  // nothing behind a barrier may begin
     if (item.phase == Phase::kReady && wanted(item.work) && !in_front.Conflicts(item.footprint)) {
       next.at(static_cast<size_t>(item.work)) = item.key;
     }
+    if (!wanted(WorkClass::kTick) && !wanted(WorkClass::kCall) && !wanted(WorkClass::kOp)) break;
     in_front.Add(item.footprint);
+    if (in_front.everything) break;  // nothing behind a barrier may begin
   }
   return next;
 }
@@ -65,22 +72,21 @@ std::vector<RequestKey> WorkQueue::KeysOf(LinkId link) const {
   return keys;
 }
 
-size_t WorkQueue::waiting() const {
-  return static_cast<size_t>(std::count_if(items_.begin(), items_.end(), [](const Item& item) {
-    return item.phase != Phase::kRunning;
-  }));
-}
-
 bool WorkQueue::InUse::Conflicts(const Footprint& footprint) const {
   if (footprint.barrier) return something;
-  return std::any_of(footprint.keys.begin(), footprint.keys.end(),
-                     [this](const WorkKey& key) { return keys.contains(key); });
+  const auto changed = [this](const WorkKey& key) { return keys.contains(key); };
+  const auto used = [this](const WorkKey& key) {
+    return keys.contains(key) || shared.contains(key);
+  };
+  return std::any_of(footprint.keys.begin(), footprint.keys.end(), used) ||
+         std::any_of(footprint.shared.begin(), footprint.shared.end(), changed);
 }
 
 void WorkQueue::InUse::Add(const Footprint& footprint) {
   something = true;
   everything = everything || footprint.barrier;
   keys.insert(footprint.keys.begin(), footprint.keys.end());
+  shared.insert(footprint.shared.begin(), footprint.shared.end());
 }
 
 WorkQueue::Items::const_iterator WorkQueue::Find(RequestKey key) const {

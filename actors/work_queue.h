@@ -21,7 +21,7 @@ inline constexpr size_t kWorkClasses = 3;
 
 // Something that two requests may have in common, and must then use in the order sent.
 struct WorkKey {
-  enum class Kind : uint8_t { kSequence, kLane };
+  enum class Kind : uint8_t { kSequence, kLane, kCache, kLeases, kGrammar, kLogitBias, kMedia };
   Kind kind = Kind::kSequence;
   uint64_t value = 0;
 
@@ -29,6 +29,9 @@ struct WorkKey {
     return {Kind::kSequence, static_cast<uint64_t>(sequence)};
   }
   static WorkKey Of(LaneTag tag) { return {Kind::kLane, static_cast<uint64_t>(tag)}; }
+  // The published entries of the prefix cache, and the leases on them.
+  static WorkKey Cache() { return {Kind::kCache, 0}; }
+  static WorkKey Leases() { return {Kind::kLeases, 0}; }
   friend bool operator==(const WorkKey&, const WorkKey&) = default;
   template <class H>
   friend H AbslHashValue(H state, const WorkKey& key) {
@@ -38,8 +41,9 @@ struct WorkKey {
 
 // What a request touches.
 struct Footprint {
-  std::vector<WorkKey> keys;
-  bool barrier = false;  // everything: it waits for all before it, all after it wait for it
+  std::vector<WorkKey> keys;    // that it changes
+  std::vector<WorkKey> shared;  // that it only uses, beside others that only use them
+  bool barrier = false;         // everything: it waits for all before it, all after it wait for it
 };
 
 // The requests that wait for the engine or run in it, other than transcriptions, in the order in
@@ -47,17 +51,19 @@ struct Footprint {
 //
 //   Add --> [reserved --MakeReady-->] ready --Begin--> running --Remove--> gone
 //
-// A request may begin when nothing before it that is not gone shares a key with it; so those that
-// have nothing in common overtake each other, and the rest keep their order. A state op is reserved
-// when its request arrives, and becomes ready when its buffer has been looked at: what is sent
-// after it, and touches its sequence, waits for it all the same.
+// A request may begin when nothing before it that is not gone touches what it touches, unless both
+// only use it; so those that have nothing in common overtake each other, and the rest keep their
+// order. A state op, or a call whose buffer or files are looked at first, is reserved when its
+// request arrives, and becomes ready later: what is sent after it, and touches what it touches,
+// waits for it all the same.
 //
 // Threads: one. Complexity: a decision looks at the keys of what is in front of the first request
 // of each class that may begin, each once, whatever a peer sends.
 class WorkQueue {
  public:
-  // `key` is not in the queue yet.
-  void Add(RequestKey key, WorkClass work, Footprint footprint, bool ready);
+  // REQUIRES: `key` is not in the queue.
+  void AddReady(RequestKey key, WorkClass work, Footprint footprint);
+  void AddReserved(RequestKey key, WorkClass work, Footprint footprint);
   void MakeReady(RequestKey key);
   void Begin(RequestKey key);
   // Unknown keys are ignored.
@@ -66,7 +72,9 @@ class WorkQueue {
   bool Contains(RequestKey key) const { return Find(key) != items_.end(); }
   bool Running(RequestKey key) const;
 
-  // Of each class, the oldest request that may begin now.
+  // Returns whether anything has not begun and is not merely reserved.
+  bool AnyReady() const;
+  // Returns, of each class, the oldest request that may begin now.
   using Candidates = std::array<std::optional<RequestKey>, kWorkClasses>;
   Candidates Next() const;
   std::optional<RequestKey> Next(WorkClass work) const {
@@ -75,8 +83,6 @@ class WorkQueue {
 
   // In the order sent.
   std::vector<RequestKey> KeysOf(LinkId link) const;
-  // That have not begun.
-  size_t waiting() const;
 
  private:
   enum class Phase : uint8_t { kReserved, kReady, kRunning };
@@ -91,6 +97,7 @@ class WorkQueue {
   // What is in use by requests further in front.
   struct InUse {
     absl::flat_hash_set<WorkKey> keys;
+    absl::flat_hash_set<WorkKey> shared;
     bool something = false;
     bool everything = false;
 

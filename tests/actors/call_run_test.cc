@@ -25,6 +25,20 @@ class CallRunTest : public testing::Test {
   Status StatusOf(linkw::StateSyncCall call) { return Call(std::move(call)).status; }
   const std::vector<std::string>& calls() { return engine_->fake().calls; }
 
+  // Attaches rings, and asks for a lease on three tokens of one.
+  linkw::SeedAcquire AcquireOfThreeTokens() {
+    link_.rings = TickRings::Open(RingsOfTest::Again(rings_.in.segment()),
+                                  RingsOfTest::Again(rings_.out.segment()),
+                                  RingsOfTest::Again(rings_.logits.segment()))
+                      .value();
+    const SpanRef span = rings_.in.Write(0, {{1, 2, 3}}, 0).value();
+    linkw::SeedAcquire acquire;
+    acquire.span = {linkw::RingId{span.ring}, span.slot, span.generation, 0, 3};
+    acquire.prefix_len = 3;
+    return acquire;
+  }
+
+  RingsOfTest rings_;
   std::unique_ptr<FakeEngine> engine_ = std::make_unique<FakeEngine>();
   EngineLink link_;
   CallContext context_;
@@ -132,14 +146,7 @@ TEST_F(CallRunTest, HiddenStateIsBoundedWhateverTheBufferIs) {
 }
 
 TEST_F(CallRunTest, ReleasesASeedOnce) {
-  RingsOfTest rings;
-  link_.rings = TickRings::Open(RingsOfTest::Again(rings.in.segment()),
-                                RingsOfTest::Again(rings.out.segment()),
-                                RingsOfTest::Again(rings.logits.segment()))
-                    .value();
-  const SpanRef span = rings.in.Write(0, {{1, 2, 3}}, 0).value();
-  linkw::SeedAcquire acquire;
-  acquire.span = {linkw::RingId{span.ring}, span.slot, span.generation, 0, 3};
+  linkw::SeedAcquire acquire = AcquireOfThreeTokens();
   acquire.prefix_len = 4;
   CallRun run(*engine_, link_, context_, nullptr);
   EXPECT_EQ(std::get<linkw::SeedGrant>(run.Run(acquire)).status, Status::kInvalidArgument);
@@ -153,6 +160,40 @@ TEST_F(CallRunTest, ReleasesASeedOnce) {
   EXPECT_EQ(calls(), (std::vector<std::string>{"acquire_seed", "release_seed"}));
 }
 
+// A lease ends by itself when it is adopted or expires; nobody has to say so.
+TEST_F(CallRunTest, LeasesThatWereNeverReleasedDoNotAddUp) {
+  const linkw::SeedAcquire acquire = AcquireOfThreeTokens();
+  for (int i = 0; i < 70'000; ++i) {
+    CallRun run(*engine_, link_, context_, nullptr);
+    ASSERT_EQ(std::get<linkw::SeedGrant>(run.Run(acquire)).status, Status::kOk) << i;
+  }
+  EXPECT_LE(link_.handles.size(HandleKind::kSeed), HandleBook::kMost);
+}
+
+TEST_F(CallRunTest, AnEngineMayUseTheHandleOfALeaseThatIsOverAgain) {
+  const linkw::SeedAcquire acquire = AcquireOfThreeTokens();
+  CallRun run(*engine_, link_, context_, nullptr);
+  const auto first = std::get<linkw::SeedGrant>(run.Run(acquire));
+  engine_->fake().next_handle = static_cast<uint64_t>(first.seed_handle);
+  const auto second = std::get<linkw::SeedGrant>(run.Run(acquire));
+  EXPECT_EQ(second.status, Status::kOk) << second.message;
+  run.Run(linkw::SeedRelease{second.seed_handle});
+  run.Run(linkw::SeedRelease{second.seed_handle});
+  EXPECT_EQ(calls(), (std::vector<std::string>{"acquire_seed", "acquire_seed", "release_seed"}));
+}
+
+TEST_F(CallRunTest, KnowsWhichSequencesMayBeEmpty) {
+  const auto made = Call(linkw::CreateSequence{});
+  const auto sequence = std::get<linkw::CreateSequenceResult>(made.reply).sequence;
+  EXPECT_TRUE(link_.maybe_empty.contains(static_cast<uint64_t>(sequence)));
+  const auto forked = Call(linkw::Fork{.parent = sequence});
+  const auto child = std::get<linkw::ForkResult>(forked.reply).child;
+  EXPECT_TRUE(link_.maybe_empty.contains(static_cast<uint64_t>(child)));
+  Call(linkw::FreeSequence{.sequence = sequence});
+  Call(linkw::FreeSequence{.sequence = child});
+  EXPECT_TRUE(link_.maybe_empty.empty());
+}
+
 TEST(CapabilitiesTest, TheWorkerAddsWhatItKnows) {
   EngineInfo info;
   info.name = "mine";
@@ -164,22 +205,6 @@ TEST(CapabilitiesTest, TheWorkerAddsWhatItKnows) {
             std::string::npos)
       << "the engine's own word stays";
   EXPECT_EQ(CompleteCapabilities("rubbish", info, true), "rubbish");
-}
-
-TEST(FootprintTest, SaysWhatARequestTouches) {
-  linkw::TickSubmit tick;
-  tick.plan.lanes.resize(2);
-  tick.plan.lanes[1].sequence = linkw::SequenceId{7};
-  EXPECT_EQ(FootprintOf(tick).keys.size(), 3) << "two lanes and one sequence";
-  const auto of_call = [](linkw::StateSyncCall call) {
-    return FootprintOf(linkw::StateSyncRequest{std::move(call)});
-  };
-  EXPECT_EQ(of_call(linkw::Trim{.sequence = linkw::SequenceId{7}}).keys.size(), 1);
-  EXPECT_FALSE(of_call(linkw::Embed{}).barrier);
-  EXPECT_TRUE(of_call(linkw::LoraUnload{}).barrier);
-  EXPECT_TRUE(of_call(linkw::FreeGrammar{}).barrier);
-  EXPECT_TRUE(of_call(linkw::PublishSequence{}).barrier);
-  EXPECT_TRUE(FootprintOf(linkw::SeedRelease{}).barrier);
 }
 
 }  // namespace

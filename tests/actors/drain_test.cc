@@ -128,6 +128,8 @@ TEST_F(LimitsTest, TooMuchUnreadLiveAudioEndsThatRequestOnly) {
   Start();
   Peer& peer = ConnectDriver();
   const uint64_t running = peer.Send(LiveRequest());
+  peer.Send(linkw::TranscribeAudio{.request_seq = running, .data = Noise(50)});  // takes the place
+  Run();
   const uint64_t waiting = peer.Send(LiveRequest());
   for (int i = 0; i < 4; ++i) {
     peer.Send(linkw::TranscribeAudio{.request_seq = waiting, .data = std::string(200'000, 'a')});

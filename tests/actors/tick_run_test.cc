@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "shm/control.h"
 #include "tests/actors/fake_generation.h"
 
 namespace superfluid {
@@ -96,6 +97,18 @@ TEST_F(TickRunTest, WritesWhatWasDrawnAndKeepsNewSequences) {
   EXPECT_TRUE(link_.handles.Knows(HandleKind::kSequence, 100));
 }
 
+TEST_F(TickRunTest, ASequenceIsEmptyUntilItsFirstInput) {
+  const linkw::TickResult made = Run({Lane(1, 0)});
+  EXPECT_EQ(link_.maybe_empty.size(), 1u);
+  linkw::Lane lane = Lane(1, 0);
+  lane.sequence = made.events.lanes[0].sequence;
+  Run({lane});
+  EXPECT_EQ(link_.maybe_empty.size(), 1u);
+  lane.input = Write({5});
+  Run({lane});
+  EXPECT_TRUE(link_.maybe_empty.empty());
+}
+
 TEST_F(TickRunTest, HandsTheInputOver) {
   std::vector<Token> seen;
   auto run = engine_.fake().run_tick;
@@ -112,8 +125,9 @@ TEST_F(TickRunTest, HandsTheInputOver) {
 TEST_F(TickRunTest, EmitsOnlyIfAskedTo) {
   Run({Lane(1, 2)});
   EXPECT_TRUE(emits_.empty());
-  Run({Lane(2, 2)}, linkw::kTickFlagPartialEmits);  // the same new sequence twice is an error,
-  ASSERT_EQ(emits_.size(), 1);                      // but was emitted before that was seen
+  Run({Lane(2, 2)},
+      linkw::kTickFlagPartialEmits);  // the same new sequence twice is an error,
+  ASSERT_EQ(emits_.size(), 1);        // but was emitted before that was seen
   EXPECT_EQ(signs_of_life_, 1);
   EXPECT_EQ(emits_[0].lane_tag, linkw::LaneTag{2});
   EXPECT_EQ(emits_[0].tokens, (std::vector<uint32_t>{1, 2}));
@@ -252,6 +266,29 @@ TEST_F(TickRunTest, AStoppedTickSaysWhatWasDone) {
   EXPECT_EQ(result.status, linkw::Status::kDeadlineExceeded);
   ASSERT_EQ(result.events.lanes.size(), 1);
   EXPECT_EQ(Read(result.events.lanes[0].out), (std::vector<uint32_t>{4}));
+}
+
+// The bit lies in the peer's memory: the engine's look at it counts, not a later one.
+TEST_F(TickRunTest, AStopBitThatIsTakenBackEarlyStopsItsLaneOnly) {
+  DaemonControl daemon = DaemonControl::Create().value();
+  link_.control = std::make_shared<WorkerControl>(
+      WorkerControl::Attach(daemon.DuplicateFd().value(), kControlBytes).value());
+  ASSERT_TRUE(daemon.SetLaneStop(4, true).ok());
+  engine_.fake().run_tick = [&daemon](const Tick&, const CancelToken&, TickHost& host) {
+    std::vector<LaneResult> results(2);
+    results[0].sequence = SequenceHandle{1};
+    results[1].sequence = SequenceHandle{2};
+    if (host.LaneStopped(0)) results[0].finish = FinishReason::kStopped;
+    EXPECT_TRUE(daemon.SetLaneStop(4, false).ok());
+    return results;
+  };
+  linkw::Lane stopped = Lane(1, 2);
+  stopped.stop_slot = 5;
+  const linkw::TickResult result = Run({stopped, Lane(2, 2)});
+  EXPECT_EQ(result.status, linkw::Status::kOk) << result.message;
+  ASSERT_EQ(result.events.lanes.size(), 2);
+  EXPECT_EQ(result.events.lanes[0].finish_reason, linkw::FinishReason::kStopped);
+  EXPECT_EQ(result.events.lanes[1].finish_reason, linkw::FinishReason::kNotFinished);
 }
 
 TEST_F(TickRunTest, OutSlotsGoRoundOverAllTicks) {

@@ -1,6 +1,5 @@
 #include "actors/work_queue.h"
 
-#include "actors/turn_policy.h"
 #include "gtest/gtest.h"
 
 namespace superfluid {
@@ -14,12 +13,16 @@ Footprint Uses(std::initializer_list<uint64_t> sequences) {
   return footprint;
 }
 
-constexpr Footprint kBarrier{.keys = {}, .barrier = true};
+constexpr Footprint kBarrier{.keys = {}, .shared = {}, .barrier = true};
+
+Footprint Shares(uint64_t sequence) {
+  return {.keys = {}, .shared = {WorkKey::Of(SequenceHandle{sequence})}};
+}
 
 TEST(WorkQueueTest, GivesTheOldestFirst) {
   WorkQueue queue;
-  queue.Add(Key(1), WorkClass::kTick, {}, true);
-  queue.Add(Key(2), WorkClass::kTick, {}, true);
+  queue.AddReady(Key(1), WorkClass::kTick, {});
+  queue.AddReady(Key(2), WorkClass::kTick, {});
   EXPECT_EQ(queue.Next(WorkClass::kTick), Key(1));
   queue.Remove(Key(1));
   EXPECT_EQ(queue.Next(WorkClass::kTick), Key(2));
@@ -28,9 +31,9 @@ TEST(WorkQueueTest, GivesTheOldestFirst) {
 
 TEST(WorkQueueTest, WhatSharesASequenceKeepsItsOrder) {
   WorkQueue queue;
-  queue.Add(Key(1), WorkClass::kCall, Uses({7}), true);
-  queue.Add(Key(2), WorkClass::kTick, Uses({3, 7, 9}), true);
-  queue.Add(Key(3), WorkClass::kTick, Uses({8}), true);
+  queue.AddReady(Key(1), WorkClass::kCall, Uses({7}));
+  queue.AddReady(Key(2), WorkClass::kTick, Uses({3, 7, 9}));
+  queue.AddReady(Key(3), WorkClass::kTick, Uses({8}));
   EXPECT_EQ(queue.Next(WorkClass::kTick), Key(3)) << "the unrelated tick may overtake";
   queue.Remove(Key(1));
   EXPECT_EQ(queue.Next(WorkClass::kTick), Key(2));
@@ -38,16 +41,16 @@ TEST(WorkQueueTest, WhatSharesASequenceKeepsItsOrder) {
 
 TEST(WorkQueueTest, ALaneAndASequenceWithTheSameNumberAreDifferentThings) {
   WorkQueue queue;
-  queue.Add(Key(1), WorkClass::kCall, {.keys = {WorkKey::Of(LaneTag{7})}}, true);
-  queue.Add(Key(2), WorkClass::kTick, Uses({7}), true);
+  queue.AddReady(Key(1), WorkClass::kCall, {.keys = {WorkKey::Of(LaneTag{7})}, .shared = {}});
+  queue.AddReady(Key(2), WorkClass::kTick, Uses({7}));
   EXPECT_EQ(queue.Next(WorkClass::kTick), Key(2));
 }
 
 TEST(WorkQueueTest, AReservedOpHoldsBackItsSequenceOnly) {
   WorkQueue queue;
-  queue.Add(Key(1), WorkClass::kOp, Uses({7}), false);
-  queue.Add(Key(2), WorkClass::kTick, Uses({7}), true);
-  queue.Add(Key(3), WorkClass::kCall, Uses({8}), true);
+  queue.AddReserved(Key(1), WorkClass::kOp, Uses({7}));
+  queue.AddReady(Key(2), WorkClass::kTick, Uses({7}));
+  queue.AddReady(Key(3), WorkClass::kCall, Uses({8}));
   EXPECT_EQ(queue.Next(WorkClass::kOp), std::nullopt) << "it is not ready";
   EXPECT_EQ(queue.Next(WorkClass::kTick), std::nullopt);
   EXPECT_EQ(queue.Next(WorkClass::kCall), Key(3));
@@ -57,34 +60,62 @@ TEST(WorkQueueTest, AReservedOpHoldsBackItsSequenceOnly) {
 
 TEST(WorkQueueTest, ARunningOpIsNotOfferedAgainAndStillHoldsBack) {
   WorkQueue queue;
-  queue.Add(Key(1), WorkClass::kOp, Uses({7}), true);
-  queue.Add(Key(2), WorkClass::kTick, Uses({7}), true);
+  queue.AddReady(Key(1), WorkClass::kOp, Uses({7}));
+  queue.AddReady(Key(2), WorkClass::kTick, Uses({7}));
   queue.Begin(Key(1));
   EXPECT_TRUE(queue.Running(Key(1)));
   EXPECT_EQ(queue.Next(WorkClass::kOp), std::nullopt);
   EXPECT_EQ(queue.Next(WorkClass::kTick), std::nullopt);
-  EXPECT_EQ(queue.waiting(), 1);
   queue.Remove(Key(1));
   EXPECT_EQ(queue.Next(WorkClass::kTick), Key(2));
 }
 
 TEST(WorkQueueTest, ABarrierWaitsForAllAndAllWaitForIt) {
   WorkQueue queue;
-  queue.Add(Key(1), WorkClass::kTick, {}, true);
-  queue.Add(Key(2), WorkClass::kCall, kBarrier, true);
-  queue.Add(Key(3), WorkClass::kTick, {}, true);
+  queue.AddReady(Key(1), WorkClass::kTick, {});
+  queue.AddReady(Key(2), WorkClass::kCall, kBarrier);
+  queue.AddReady(Key(3), WorkClass::kTick, {});
   EXPECT_EQ(queue.Next(WorkClass::kCall), std::nullopt);
   queue.Remove(Key(1));
   EXPECT_EQ(queue.Next(WorkClass::kTick), std::nullopt);
   EXPECT_EQ(queue.Next(WorkClass::kCall), Key(2));
 }
 
+TEST(WorkQueueTest, WhatOnlyUsesAThingRunsBesideOthersThatOnlyUseIt) {
+  WorkQueue queue;
+  queue.AddReserved(Key(1), WorkClass::kCall, Shares(7));
+  queue.AddReady(Key(2), WorkClass::kTick, Shares(7));
+  EXPECT_EQ(queue.Next(WorkClass::kTick), Key(2));
+}
+
+TEST(WorkQueueTest, WhatChangesAThingWaitsForThoseThatUseItAndTheyForIt) {
+  WorkQueue queue;
+  queue.AddReserved(Key(1), WorkClass::kCall, Shares(7));
+  queue.AddReady(Key(2), WorkClass::kOp, Uses({7}));
+  queue.AddReady(Key(3), WorkClass::kTick, Shares(7));
+  EXPECT_EQ(queue.Next(), WorkQueue::Candidates());
+  queue.Remove(Key(1));
+  EXPECT_EQ(queue.Next(), (WorkQueue::Candidates{std::nullopt, std::nullopt, Key(2)}));
+  queue.Remove(Key(2));
+  EXPECT_EQ(queue.Next(WorkClass::kTick), Key(3));
+}
+
+TEST(WorkQueueTest, SaysWhetherAnythingIsReady) {
+  WorkQueue queue;
+  queue.AddReserved(Key(1), WorkClass::kOp, {});
+  EXPECT_FALSE(queue.AnyReady());
+  queue.MakeReady(Key(1));
+  EXPECT_TRUE(queue.AnyReady());
+  queue.Begin(Key(1));
+  EXPECT_FALSE(queue.AnyReady());
+}
+
 // A chain in which each request only has something in common with the one before it.
 TEST(WorkQueueTest, WhatIsBehindABlockedRequestOfAChainIsBlockedToo) {
   WorkQueue queue;
-  queue.Add(Key(1), WorkClass::kOp, Uses({1}), false);
+  queue.AddReserved(Key(1), WorkClass::kOp, Uses({1}));
   for (uint64_t i = 1; i < 1000; ++i) {
-    queue.Add(Key(1 + i), WorkClass::kTick, Uses({i, i + 1}), true);
+    queue.AddReady(Key(1 + i), WorkClass::kTick, Uses({i, i + 1}));
   }
   EXPECT_EQ(queue.Next(WorkClass::kTick), std::nullopt);
   queue.Remove(Key(1));
@@ -93,10 +124,10 @@ TEST(WorkQueueTest, WhatIsBehindABlockedRequestOfAChainIsBlockedToo) {
 
 TEST(WorkQueueTest, AnswersForAllClassesAtOnce) {
   WorkQueue queue;
-  queue.Add(Key(1), WorkClass::kTick, Uses({1}), true);
-  queue.Add(Key(2), WorkClass::kCall, Uses({1}), true);
-  queue.Add(Key(3), WorkClass::kCall, Uses({2}), true);
-  queue.Add(Key(4), WorkClass::kOp, Uses({3}), true);
+  queue.AddReady(Key(1), WorkClass::kTick, Uses({1}));
+  queue.AddReady(Key(2), WorkClass::kCall, Uses({1}));
+  queue.AddReady(Key(3), WorkClass::kCall, Uses({2}));
+  queue.AddReady(Key(4), WorkClass::kOp, Uses({3}));
   const WorkQueue::Candidates next = queue.Next();
   EXPECT_EQ(next, (WorkQueue::Candidates{Key(1), Key(3), Key(4)}));
   queue.Begin(Key(4));
@@ -105,42 +136,12 @@ TEST(WorkQueueTest, AnswersForAllClassesAtOnce) {
 
 TEST(WorkQueueTest, KnowsWhatALinkHasOpen) {
   WorkQueue queue;
-  queue.Add(Key(1, 1), WorkClass::kTick, {}, true);
-  queue.Add(Key(1, 2), WorkClass::kCall, {}, true);
-  queue.Add(Key(2, 1), WorkClass::kOp, {}, false);
+  queue.AddReady(Key(1, 1), WorkClass::kTick, {});
+  queue.AddReady(Key(1, 2), WorkClass::kCall, {});
+  queue.AddReserved(Key(2, 1), WorkClass::kOp, {});
   EXPECT_EQ(queue.KeysOf(LinkId{1}), (std::vector{Key(1, 1), Key(2, 1)}));
   queue.Remove(Key(9, 9));
   EXPECT_TRUE(queue.Contains(Key(1, 2)));
-}
-
-constexpr TurnPolicy::Ready kAll = {true, true, true, true};
-
-TEST(TurnPolicyTest, TicksNeverRunTwiceInARowWhileOthersWait) {
-  TurnPolicy policy;
-  EXPECT_EQ(policy.Next(kAll), Turn::kTick);
-  EXPECT_NE(policy.Next(kAll), Turn::kTick);
-  EXPECT_EQ(policy.Next(kAll), Turn::kTick);
-}
-
-TEST(TurnPolicyTest, ATickWaitsForOneStepAtMost) {
-  TurnPolicy policy;
-  EXPECT_EQ(policy.Next({false, true, true, true}), Turn::kCall);
-  EXPECT_EQ(policy.Next(kAll), Turn::kTick);
-}
-
-TEST(TurnPolicyTest, TheOthersTakeTurns) {
-  TurnPolicy policy;
-  const TurnPolicy::Ready ready = {false, true, true, true};
-  std::array<int, kTurns> served{};
-  for (int i = 0; i < 30; ++i) ++served.at(static_cast<size_t>(*policy.Next(ready)));
-  EXPECT_EQ(served, (std::array<int, kTurns>{0, 10, 10, 10}));
-}
-
-TEST(TurnPolicyTest, TicksAloneRunBackToBack) {
-  TurnPolicy policy;
-  EXPECT_EQ(policy.Next({true, false, false, false}), Turn::kTick);
-  EXPECT_EQ(policy.Next({true, false, false, false}), Turn::kTick);
-  EXPECT_EQ(policy.Next({}), std::nullopt);
 }
 
 }  // namespace

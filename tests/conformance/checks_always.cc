@@ -161,6 +161,20 @@ void TicksBesideSpeech(Context& context) {
   Expect(longest < 1, absl::StrCat("a tick took ", longest, " s beside a transcription"));
 }
 
+void SpeechBesideQueuedTicks(Context& context) {
+  Driver driver(context);
+  std::vector<uint64_t> ticks;
+  for (int i = 0; i < 12; ++i) {
+    ticks.push_back(driver.Submit({driver.DecodeLane(kNew, driver.Prompt(4), 100)}));
+  }
+  Hear(driver, driver.SendCall(PathTranscription(context.SpeechFile(500))));
+  for (const Received& received : driver.peer().inbox()) {
+    Expect(received.correlation != ticks.back(),
+           "half a second of audio waited for a queue of twelve long ticks");
+  }
+  for (const uint64_t tick : ticks) driver.Result(tick);
+}
+
 void ShortSpeechBesideLong(Context& context) {
   Link link(context);
   const uint64_t long_one = link.SendCall(PathTranscription(context.SpeechFile(60'000)));
@@ -231,6 +245,11 @@ void AddAlwaysChecks(std::vector<Check>& checks) {
                     Pace::kSlow});
   checks.push_back(
       {"ALWAYS-8", "ticks beside a transcription", TicksBesideSpeech, {"tick", "transcribe"}});
+  checks.push_back({"ALWAYS-8",
+                    "short audio beside queued ticks",
+                    SpeechBesideQueuedTicks,
+                    {"tick", "transcribe"},
+                    Pace::kSlow});
   checks.push_back({"ALWAYS-8",
                     "short audio beside long",
                     ShortSpeechBesideLong,

@@ -179,6 +179,21 @@ void CountersOfTicks(Context& context) {
   ExpectEq(after.at("lanes.active"), uint64_t{1}, "lanes.active");
 }
 
+void CountsDuringATick(Context& context) {
+  Driver driver(context);
+  std::vector<uint64_t> ticks;
+  for (int i = 0; i < 5; ++i) {
+    ticks.push_back(driver.Submit({driver.DecodeLane(kNew, driver.Prompt(4), 500)}));
+  }
+  driver.peer().Listen(absl::Milliseconds(100));
+  const linkw::Pong pong = driver.Ping();
+  ExpectEq(pong.queue_depth, uint32_t{4}, "queue_depth while the first of five ticks runs");
+  driver.peer().Listen(absl::Milliseconds(200));
+  Expect(driver.Ping().engine_steps > pong.engine_steps,
+         "engine_steps does not grow inside a tick that draws");
+  for (const uint64_t tick : ticks) driver.Result(tick);
+}
+
 void FromTheDaemon(Context& context) {
   Link link(context);
   linkw::Telemetry telemetry;
@@ -198,6 +213,8 @@ void AddHealthChecks(std::vector<Check>& checks) {
   checks.push_back({"PING-3", "counters of steps, with speech", CountsGrow, {"transcribe"}});
   checks.push_back({"PING-3", "counters of steps, with ticks", StepsOfTicks, {"tick"}});
   checks.push_back({"PING-2", "memory of sequences", MemoryOfSequences, {"tick", "free_sequence"}});
+  checks.push_back(
+      {"PING-2 PING-3", "counts during a long tick", CountsDuringATick, {"tick"}, Pace::kSlow});
   checks.push_back({"TEL-1", "telemetry once a second", OnceASecond});
   checks.push_back({"TEL-1", "no telemetry unless wanted", OnlyIfWanted});
   checks.push_back({"TEL-2", "names of counters", CounterNames});
