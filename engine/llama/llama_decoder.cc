@@ -121,6 +121,7 @@ LlamaDecoder::LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact, absl:
       exact_(exact),
       max_tokens_(model.batch_tokens()),
       max_outputs_(MaxOutputs(model.vocab_size(), model.batch_tokens())),
+      threads_(model.threads()),
       pass_size_(model.batch_tokens(), pass_time) {}
 
 LlamaDecoder::~LlamaDecoder() = default;
@@ -212,10 +213,20 @@ absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const Canc
   return absl::OkStatus();
 }
 
+// In the exact mode results do not depend on what else the machine does: attention over a long
+// context is added up thread by thread.
+void LlamaDecoder::SetThreads() {
+  const int threads = exact_ ? threads_.most() : threads_.Next();
+  if (threads != llama_n_threads(model_.context())) {
+    llama_set_n_threads(model_.context(), threads, threads);
+  }
+}
+
 absl::StatusOr<int> LlamaDecoder::Decode(Batch& batch, const CancelToken& token) {
   if (batch.token.empty() || batch.token.size() > max_tokens_) {
     return absl::InternalError("a pass of no tokens, or of too many");
   }
+  SetThreads();
   const AbortHook hook(model_.context(), token);
   const NonCausal non_causal(model_.context(), batch.non_causal);
   try {

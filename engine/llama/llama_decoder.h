@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/cancel_token.h"
+#include "engine/compute_threads.h"
 #include "engine/llama/llama_kv.h"
 #include "engine/llama/llama_model.h"
 #include "engine/llama/llama_sequence.h"
@@ -82,6 +83,7 @@ class LlamaDecoder {
   absl::Status MakeRoom(absl::Span<LlamaShare> shares);
   absl::Status RunTogether(absl::Span<LlamaShare> shares, const CancelToken& token);
   absl::Status RunOneByOne(absl::Span<LlamaShare> shares, const CancelToken& token);
+  void SetThreads();
   // 0; 2: cancelled.
   absl::StatusOr<int> Decode(Batch& batch, const CancelToken& token);
   Batch NewBatch(size_t tokens) const;
@@ -93,6 +95,7 @@ class LlamaDecoder {
   const bool exact_;
   const size_t max_tokens_;
   const size_t max_outputs_;
+  ThreadChoice threads_;
   PassSize pass_size_;
   absl::Duration pass_time_;
   std::vector<float> exact_logits_;

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/compute_threads.h"
 
 namespace superfluid {
 namespace {
@@ -148,7 +149,12 @@ absl::Status LlamaModel::MakeContext(const EngineConfig& config, const LlamaOpti
   params.n_seq_max = kLlamaSequenceIds;
   params.kv_unified = true;
   params.swa_full = true;
-  params.n_threads = std::max(config.threads, 1);
+  ThreadLimit limit = LimitThreads(config.threads);
+  if (!limit.warning.empty() && config.log != nullptr) {
+    config.log(EngineLogLevel::kWarning, limit.warning);
+  }
+  threads_ = limit.threads;
+  params.n_threads = threads_;
   params.n_threads_batch = params.n_threads;
   params.type_k = TypeOf(options.kv_type);
   params.type_v = params.type_k;

@@ -48,6 +48,7 @@ class LlamaModel {
   std::string description() const;  // "llama 7B Q4_0", for people
   uint32_t vocab_size() const { return vocab_size_; }
   uint32_t context_tokens() const { return context_tokens_; }  // of a sequence
+  int threads() const { return threads_; }                     // the most to compute with
   uint64_t kv_tokens() const { return kv_tokens_; }            // of all
   uint32_t batch_tokens() const { return batch_tokens_; }      // of a pass
   uint64_t weight_bytes() const;
@@ -71,6 +72,7 @@ class LlamaModel {
   const llama_vocab* vocab_ = nullptr;
   uint32_t vocab_size_ = 0;
   uint32_t context_tokens_ = 0;
+  int threads_ = 1;
   uint64_t kv_tokens_ = 0;
   uint32_t batch_tokens_ = 0;
 };

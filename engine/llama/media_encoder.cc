@@ -14,10 +14,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "engine/compute_threads.h"
 #include "engine/llama/library_guard.h"
 #include "engine/llama/projector_check.h"
 #include "engine/loader/sha256.h"
+#include "engine/monotonic_time.h"
 
 namespace superfluid {
 namespace {
@@ -149,7 +150,7 @@ absl::Status MediaEncoder::Open(const EngineConfig& config, const LlamaOptions& 
   params.use_gpu = model_.device() != nullptr;
   params.device = model_.device();
   params.print_timings = false;
-  params.n_threads = std::max(config.threads, 1);
+  params.n_threads = LimitThreads(config.threads).threads;
   params.flash_attn_type =
       options.exact ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
   params.warmup = true;
@@ -197,13 +198,13 @@ absl::StatusOr<Result> MediaEncoder::Guarded(Call call) {
 absl::Status MediaEncoder::WarmUp() {
   image_token_ = ImageToken(model_.vocab());
   const std::vector<unsigned char> grey(size_t{kBlankSide} * kBlankSide * 3, kGrey);
-  const absl::Time start = absl::Now();
+  const absl::Time start = MonotonicTime();
   const auto item = Guarded<MediaItemRef>([&]() -> absl::StatusOr<MediaItemRef> {
     const absl::StatusOr<Chunks> chunks = Prepare({kBlankSide, kBlankSide}, grey.data());
     if (!chunks.ok()) return chunks.status();
     return EncodeChunks(*chunks, 0);
   });
-  encode_time_ = absl::Now() - start;
+  encode_time_ = MonotonicTime() - start;
   if (item.ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("a blank image cannot be encoded: ", item.status().message()));

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "engine/compute_threads.h"
 #include "engine/whisper/language.h"
 #include "engine/whisper/library_log.h"
 #include "engine/whisper/model_file.h"
@@ -67,7 +68,8 @@ class WhisperEngine : public Engine {
       voice_activity_.GiveBack(*std::move(activity));
     }
     log_->EndLoading();
-    const absl::Duration encode = EstimateEncode(context_.get(), (*state)->get(), parts_.threads);
+    const absl::Duration encode =
+        EstimateEncode(context_.get(), (*state)->get(), parts_.threads.most());
     info_.micro_step = std::clamp(encode, kLeastMicroStep, kMostMicroStep);
     stops_inside_ = (*state)->stops_inside();
     states_.GiveBack(*std::move(state), /*as_new=*/true);
@@ -84,7 +86,7 @@ class WhisperEngine : public Engine {
         {"model", model.name},
         {"weights", model.weights},
         {"device", device_.empty() ? "cpu" : device_},
-        {"threads", parts_.threads},
+        {"threads", parts_.threads.most()},
         {"stops_inside_a_step", stops_inside_},
         {"calls", {"transcribe"}},
         {"transcribe",
@@ -128,6 +130,7 @@ class WhisperEngine : public Engine {
           absl::StrCat("all ", parts_.options.states,
                        " transcriptions that the engine has room for are in progress"));
     }
+    parts_.threads.Begin();
     return std::make_unique<WhisperJob>(&parts_, params, *std::move(language), std::move(audio));
   }
 
@@ -166,7 +169,11 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeWhisperEngine(const EngineConfig& co
   if (!context.ok()) return context.status();
   parts.model = *std::move(model);
   parts.options = *std::move(options);
-  parts.threads = UsableThreads(config.threads);
+  const ThreadLimit limit = LimitThreads(config.threads);
+  if (!limit.warning.empty() && config.log != nullptr) {
+    config.log(EngineLogLevel::kWarning, limit.warning);
+  }
+  parts.threads = ThreadChoice(limit.threads);
   auto engine = std::make_unique<WhisperEngine>(std::move(log), *std::move(context),
                                                 std::move(parts), *std::move(device));
   if (absl::Status status = engine->WarmUp(); !status.ok()) return status;

@@ -154,7 +154,7 @@ absl::StatusOr<bool> WhisperJob::HasOvertaken() {
 
 absl::Status WhisperJob::StartFinal(const WindowPlan& plan) {
   WindowRun::Request request;
-  request.params = FinalParams(parts_->options, request_, parts_->threads);
+  request.params = FinalParams(parts_->options, request_, parts_->threads.Next());
   const bool is_tail = continues_ && !plan.one_decode && plan.end - plan.begin <= kWithoutPrompt;
   if (!is_tail) request.prompt = prompt_;
   request.one_decode = plan.one_decode;
@@ -166,7 +166,7 @@ absl::Status WhisperJob::StartFinal(const WindowPlan& plan) {
 absl::Status WhisperJob::StartPartial(int64_t begin) {
   WindowRun::Request request;
   const auto samples = static_cast<size_t>(audio_.end() - begin);
-  request.params = PartialParams(parts_->options, request_, parts_->threads, samples);
+  request.params = PartialParams(parts_->options, request_, parts_->threads.Next(), samples);
   request.prompt = prompt_;
   is_partial_ = true;
   partial_until_ = audio_.end();

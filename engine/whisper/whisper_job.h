@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "engine/audio/audio_source.h"
 #include "engine/cancel_token.h"
+#include "engine/compute_threads.h"
 #include "engine/transcription.h"
 #include "engine/whisper/audio_buffer.h"
 #include "engine/whisper/library_log.h"
@@ -28,7 +29,7 @@ struct WhisperParts {
   whisper_context* context = nullptr;
   WhisperModelFile model;
   WhisperOptions options;
-  int threads = 1;
+  ThreadChoice threads{1};
   LibraryLog* log = nullptr;
   StatePool* states = nullptr;
   VadPool* voice_activity = nullptr;

@@ -1,7 +1,6 @@
 #include "engine/whisper/whisper_model.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -100,13 +99,6 @@ std::string LibraryVersion() {
     absl::StrAppend(&version, i == 0 ? ", " : "+", SUPERFLUID_GGML(backend_reg_name)(registry));
   }
   return version;
-}
-
-int UsableThreads(int wanted) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  const bool is_known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-  return std::clamp(wanted, 1, is_known ? std::max(CPU_COUNT(&allowed), 1) : 1);
 }
 
 absl::StatusOr<std::string> ChooseDevice(const WhisperOptions& options, int device) {

@@ -26,10 +26,6 @@ absl::Status CheckProcessor();
 // "whisper.cpp 1.8.0, CPU+CUDA": the library's version and the backends that it has.
 std::string LibraryVersion();
 
-// How many threads to compute with where `wanted` are asked for: no more than the process may use
-// cores, since every one more makes everything slower by far; 1 for none.
-int UsableThreads(int wanted);
-
 // Loads the backends of a system installation from `folder`, or from where ggml lies if it is
 // empty; to be called before anything is computed. What is compiled in needs nothing.
 void LoadBackends(const std::string& folder);

@@ -75,7 +75,7 @@ void AddEngineOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
       ->capture_default_str()
       ->check(WholeNumber(0, 1023));
   app.add_option("--threads", options.engine_config.threads,
-                 "Compute threads of the engine; 0: the engine's choice, at most the cores allowed")
+                 "Compute threads of the engine, at most the CPUs allowed; 0: one")
       ->capture_default_str()
       ->check(WholeNumber(0, 4096));
 }
