@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "engine/llama/pass_size.h"
+#include "engine/monotonic_time.h"
 
 namespace superfluid {
 namespace {
@@ -88,7 +88,7 @@ void LlamaWorld::ClearSpoiltCells() {
   cells_spoilt = false;
 }
 
-PrefixLeases::Moment LlamaWorld::Now() const { return {absl::Now(), ticks}; }
+PrefixLeases::Moment LlamaWorld::Now() const { return {MonotonicTime(), ticks}; }
 
 absl::Status LlamaWorld::CheckTokens(absl::Span<const Token> tokens) const {
   for (const Token token : tokens) {

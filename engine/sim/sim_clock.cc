@@ -1,8 +1,7 @@
 #include "engine/sim/sim_clock.h"
 
-#include <chrono>
-
 #include "absl/time/clock.h"
+#include "engine/monotonic_time.h"
 
 namespace superfluid {
 namespace {
@@ -17,8 +16,8 @@ class RealSimClock : public SimClock {
       absl::SleepFor(work);
       return;
     }
-    const absl::Time end = absl::Now() + work;
-    while (absl::Now() < end) {
+    const absl::Time end = MonotonicTime() + work;
+    while (MonotonicTime() < end) {
     }
   }
 
@@ -30,10 +29,7 @@ class RealSimClock : public SimClock {
 
 }  // namespace
 
-absl::Time SimClock::Now() const {
-  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
-  return absl::UnixEpoch() + absl::FromChrono(since_start);
-}
+absl::Time SimClock::Now() const { return MonotonicTime(); }
 
 std::shared_ptr<SimClock> MakeRealSimClock(SimWork work) {
   return std::make_shared<RealSimClock>(work);

@@ -30,6 +30,8 @@ RULES = [
      r"\.pb\.h"),
     ("CAF beyond actors/ and the programs that compose", r"\.(cc|h)$",
      r"^(actors|tests/(actors|simulation)|tools/worker)/", r"#include\s+[<\"]caf/"),
+    ("the date, which may be set; time passes by MonotonicTime()", r"^(actors|engine|shm)/.*\.(cc|h)$",
+     r"^$", r"absl::Now\(|system_clock|CLOCK_REALTIME"),
     ("a web address", r".", r"^LICENSE$", r"\bhttps?://"),
     ("a path of one machine", r".", r"^$", r"(?<![\w.])/(work/|root/|home/[a-z])"),
 ]
