@@ -192,12 +192,14 @@ absl::Status LlamaGeneration::EvictEntries(absl::Span<const CacheKey> keys) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<GrammarHandle> LlamaGeneration::AddGrammar(const absl::StatusOr<std::string>& gbnf) {
+absl::StatusOr<GrammarHandle> LlamaGeneration::AddGrammar(const absl::StatusOr<std::string>& gbnf,
+                                                          absl::string_view spelled) {
   if (!gbnf.ok()) return gbnf.status();
   if (world_->grammars.size() >= kLlamaMaxGrammars) {
     return absl::ResourceExhaustedError(absl::StrCat("there are ", kLlamaMaxGrammars, " grammars"));
   }
-  absl::StatusOr<LlamaGrammar> grammar = LlamaGrammar::Compile(world_->model->vocab(), *gbnf);
+  absl::StatusOr<LlamaGrammar> grammar =
+      LlamaGrammar::Compile(world_->model->vocab(), *gbnf, spelled);
   if (!grammar.ok()) return grammar.status();
   const auto handle = world_->handles.Next<GrammarHandle>();
   world_->grammars.emplace(handle, *std::move(grammar));
@@ -205,11 +207,11 @@ absl::StatusOr<GrammarHandle> LlamaGeneration::AddGrammar(const absl::StatusOr<s
 }
 
 absl::StatusOr<GrammarHandle> LlamaGeneration::CreateGrammar(absl::string_view json_schema) {
-  return AddGrammar(GbnfOfSchema(json_schema));
+  return AddGrammar(GbnfOfSchema(json_schema), /*spelled=*/"");
 }
 
 absl::StatusOr<GrammarHandle> LlamaGeneration::CreateStructuralGrammar(absl::string_view tag_json) {
-  return AddGrammar(GbnfOfTags(tag_json));
+  return AddGrammar(GbnfOfTags(tag_json), /*spelled=*/tag_json);
 }
 
 absl::Status LlamaGeneration::FreeGrammar(GrammarHandle grammar) {

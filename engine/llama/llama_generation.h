@@ -98,7 +98,8 @@ class LlamaGeneration : public Generation {
 
  private:
   absl::StatusOr<CacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens);
-  absl::StatusOr<GrammarHandle> AddGrammar(const absl::StatusOr<std::string>& gbnf);
+  absl::StatusOr<GrammarHandle> AddGrammar(const absl::StatusOr<std::string>& gbnf,
+                                           absl::string_view spelled);
 
   const std::unique_ptr<LlamaWorld> world_;
 };

@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/handles.h"
 #include "engine/sampling/sampler.h"
@@ -24,10 +26,13 @@ using LlamaSamplerPtr = std::unique_ptr<llama_sampler, LlamaSamplerDeleter>;
 // accept throws, or ends the process, for a token that it forbids).
 //
 // Once a token that ends the text was read, only such tokens may follow. After an exception of the
-// library nothing may. Threads: one. Lifetime: the vocabulary must outlive it.
+// library nothing may. Control tokens, which the library takes for their names, may come only where
+// they are meant. Threads: one. Lifetime: the vocabulary must outlive it.
 class GrammarMatcher : public TokenFilter {
  public:
-  GrammarMatcher(LlamaSamplerPtr grammar, const llama_vocab* vocab);
+  // `forbidden`: by token; shared, since it is as long as the vocabulary.
+  GrammarMatcher(LlamaSamplerPtr grammar, const llama_vocab* vocab,
+                 std::shared_ptr<const std::vector<bool>> forbidden);
 
   // False: no text of the grammar continues so; nothing was read then.
   bool Accept(Token token);
@@ -38,6 +43,7 @@ class GrammarMatcher : public TokenFilter {
 
   const LlamaSamplerPtr grammar_;
   const llama_vocab* const vocab_;
+  const std::shared_ptr<const std::vector<bool>> forbidden_;
   bool ended_ = false;
   bool broken_ = false;
 };
@@ -45,19 +51,23 @@ class GrammarMatcher : public TokenFilter {
 // A compiled grammar. Immutable. Lifetime: the vocabulary must outlive it.
 class LlamaGrammar {
  public:
-  // `gbnf`: the grammar in the library's notation, its start being "root". InvalidArgument: the
+  // `gbnf`: the grammar in the library's notation, its start being "root". `spelled`: a text; a
+  // control token is meant if its name occurs there ("<tool_call>" in tags). InvalidArgument: the
   // library refuses it.
-  static absl::StatusOr<LlamaGrammar> Compile(const llama_vocab* vocab, const std::string& gbnf);
+  static absl::StatusOr<LlamaGrammar> Compile(const llama_vocab* vocab, const std::string& gbnf,
+                                              absl::string_view spelled);
 
   // At the beginning of the text. Null: no memory.
   std::unique_ptr<GrammarMatcher> NewMatcher() const;
 
  private:
-  LlamaGrammar(LlamaSamplerPtr start, const llama_vocab* vocab)
-      : start_(std::move(start)), vocab_(vocab) {}
+  LlamaGrammar(LlamaSamplerPtr start, const llama_vocab* vocab,
+               std::shared_ptr<const std::vector<bool>> forbidden)
+      : start_(std::move(start)), vocab_(vocab), forbidden_(std::move(forbidden)) {}
 
   LlamaSamplerPtr start_;
   const llama_vocab* vocab_;
+  std::shared_ptr<const std::vector<bool>> forbidden_;
 };
 
 }  // namespace superfluid

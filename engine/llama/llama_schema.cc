@@ -1,124 +1,127 @@
 #include "engine/llama/llama_schema.h"
 
-#include <json-schema-to-grammar.h>
-
-#include <exception>
+#include <algorithm>
+#include <set>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "engine/llama/free_text.h"
-#include "engine/llama/schema_check.h"
+#include "engine/llama/gbnf_text.h"
+#include "engine/llama/gbnf_writer.h"
+#include "engine/llama/schema_readings.h"
+#include "engine/sampling/json_schema.h"
+#include "engine/sampling/tag_spec.h"
 
 namespace superfluid {
 namespace {
 
-constexpr size_t kMaxGrammarBytes = size_t{1} << 20U;
 constexpr size_t kMaxTriggerCharacters = 512;
+constexpr size_t kMaxEdges = size_t{1} << 14U;  // of the automaton that looks for triggers
+// The library goes through all rules for each reading when a text begins.
+constexpr size_t kMaxStartCost = size_t{1} << 25U;
 
-absl::Status Refused(const std::exception& error) {
-  return absl::InvalidArgumentError(absl::StrCat("the grammar's schema: ", error.what()));
-}
-
-absl::StatusOr<std::string> Checked(std::string grammar) {
-  if (grammar.size() <= kMaxGrammarBytes) return grammar;
-  return absl::InvalidArgumentError("the grammar's schema: it makes too large a grammar");
+absl::StatusOr<std::string> Finish(GbnfWriter& writer, size_t at_start) {
+  if (absl::Status status = writer.Check(); !status.ok()) return status;
+  if (at_start * writer.size() > kMaxStartCost) {
+    return BadSchema("it makes too large a grammar for so many alternatives at its start");
+  }
+  return writer.Take();
 }
 
 std::string StateName(size_t state) { return absl::StrCat("free-", state); }
+std::string FoundName(size_t trigger) { return absl::StrCat("found-", trigger); }
 
 std::string Escaped(char32_t character) {
   return absl::StrFormat("\\U%08X", static_cast<uint32_t>(character));
-}
-
-std::string Literal(const std::u32string& text) {
-  std::string literal = "\"";
-  for (const char32_t character : text) literal += Escaped(character);
-  return literal + "\"";
 }
 
 // The rules of free text with tags in it: a rule for each state of the automaton that looks for the
 // triggers. A text may end in any of them.
 class TagRules {
  public:
-  TagRules(const TagSpec& tags, const common_grammar_builder& builder)
-      : tags_(tags), builder_(builder) {
+  explicit TagRules(const TagSpec& tags) : tags_(tags) {
     for (const std::string& trigger : tags.triggers) triggers_.push_back(CodePoints(trigger));
-    for (const TagStructure& tag : tags.structures) begins_.push_back(CodePoints(tag.begin));
   }
 
-  void Build() {
-    size_t characters = 0;
-    for (const std::u32string& trigger : triggers_) characters += trigger.size();
-    if (characters > kMaxTriggerCharacters) throw std::runtime_error("the triggers are too long");
+  absl::StatusOr<std::string> Build() {
+    if (absl::Status status = CheckTriggers(); !status.ok()) return status;
     for (const TagStructure& tag : tags_.structures) {
-      schemas_.push_back(common_chat_schema_from_json(common_json::parse(tag.schema)));
-      const std::string name = absl::StrCat("value-", values_.size());
-      values_.push_back(builder_.add_schema(name, *schemas_.back().root));
+      const auto readings = CountReadings(tag.schema);
+      if (!readings.ok()) return readings.status();
+      values_.push_back(writer_.AddSchema(tag.schema, absl::StrCat("v", values_.size(), "-")));
+      if (absl::Status status = writer_.Check(); !status.ok()) return status;
     }
+    for (size_t i = 0; i < tags_.triggers.size(); ++i) AddFound(i);
     const FreeText text = MakeFreeText(triggers_);
-    for (size_t i = 0; i < text.states.size(); ++i) {
-      builder_.add_rule(StateName(i), RuleOf(text.states[i]));
-    }
-    builder_.add_rule("root", StateName(0));
+    for (size_t i = 0; i < text.states.size(); ++i) AddState(i, text.states[i]);
+    writer_.AddRule("root", StateName(0));
+    return Finish(writer_, text.states[0].size() + 2);
   }
 
  private:
-  std::string RuleOf(const std::vector<FreeText::Edge>& edges) const {
+  absl::Status CheckTriggers() const {
+    size_t length = 0;
+    std::set<char32_t> characters;
+    for (const std::u32string& trigger : triggers_) {
+      length += trigger.size();
+      characters.insert(trigger.begin(), trigger.end());
+    }
+    if (length > kMaxTriggerCharacters || length * characters.size() > kMaxEdges) {
+      return BadSchema("the triggers are too long or too many");
+    }
+    return absl::OkStatus();
+  }
+
+  // What follows a trigger.
+  void AddFound(size_t trigger) {
+    std::string rule;
+    for (size_t i = 0; i < tags_.structures.size(); ++i) {
+      const TagStructure& tag = tags_.structures[i];
+      if (!absl::StartsWith(tag.begin, tags_.triggers[trigger])) continue;
+      const std::string rest = tag.begin.substr(tags_.triggers[trigger].size());
+      absl::StrAppend(&rule, rule.empty() ? "" : " | ", GbnfLiteral(rest), " ", values_[i], " ",
+                      GbnfLiteral(tag.end), " ", StateName(0));
+    }
+    writer_.AddRule(FoundName(trigger), rule);
+  }
+
+  void AddState(size_t state, const std::vector<FreeText::Edge>& edges) {
     std::string others = "[^";
     std::string rule;
     for (const FreeText::Edge& edge : edges) {
       absl::StrAppend(&others, Escaped(edge.character));
-      const std::string character = Literal({edge.character});
-      if (edge.found == nullptr) {
-        absl::StrAppend(&rule, " | ", character, " ", StateName(edge.state));
-      } else {
-        AddTags(character, *edge.found, rule);
-      }
+      const std::string next = edge.found == nullptr
+                                   ? StateName(edge.state)
+                                   : FoundName(static_cast<size_t>(edge.found - triggers_.data()));
+      absl::StrAppend(&rule, " | \"", Escaped(edge.character), "\" ", next);
     }
-    return absl::StrCat(others, "] ", StateName(0), rule, " | \"\"");
-  }
-
-  void AddTags(const std::string& character, const std::u32string& trigger,
-               std::string& rule) const {
-    for (size_t i = 0; i < begins_.size(); ++i) {
-      if (!begins_[i].starts_with(trigger)) continue;
-      absl::StrAppend(&rule, " | ", character, " ", Literal(begins_[i].substr(trigger.size())), " ",
-                      values_[i], " ", Literal(CodePoints(tags_.structures[i].end)), " ",
-                      StateName(0));
-    }
+    writer_.AddRule(StateName(state), absl::StrCat(others, "] ", StateName(0), rule, " | \"\""));
   }
 
   const TagSpec& tags_;
-  const common_grammar_builder& builder_;
+  GbnfWriter writer_;
   std::vector<std::u32string> triggers_;
-  std::vector<std::u32string> begins_;
-  std::vector<common_chat_schema_document> schemas_;
   std::vector<std::string> values_;  // names of rules
 };
 
 }  // namespace
 
 absl::StatusOr<std::string> GbnfOfSchema(absl::string_view json) {
-  const auto schema = ParseSchemaJson(json);
+  const absl::StatusOr<JsonSchema> schema = ParseJsonSchema(json);
   if (!schema.ok()) return schema.status();
-  if (absl::Status status = CheckSchema(*schema); !status.ok()) return status;
-  try {
-    return Checked(json_schema_to_grammar(common_json::parse(schema->dump()), /*force_gbnf=*/true));
-  } catch (const std::exception& error) {
-    return Refused(error);
-  }
+  const absl::StatusOr<SchemaReadings> readings = CountReadings(*schema);
+  if (!readings.ok()) return readings.status();
+  GbnfWriter writer;
+  writer.AddRule("root", writer.AddSchema(*schema, "n"));
+  return Finish(writer, readings->at_start);
 }
 
 absl::StatusOr<std::string> GbnfOfTags(absl::string_view json) {
-  const absl::StatusOr<TagSpec> tags = ParseTags(json);
+  const absl::StatusOr<TagSpec> tags = ParseTagSpec(json);
   if (!tags.ok()) return tags.status();
-  try {
-    return Checked(build_grammar(
-        [&tags](const common_grammar_builder& builder) { TagRules(*tags, builder).Build(); }));
-  } catch (const std::exception& error) {
-    return Refused(error);
-  }
+  return TagRules(*tags).Build();
 }
 
 }  // namespace superfluid

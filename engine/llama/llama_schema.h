@@ -8,24 +8,22 @@
 
 namespace superfluid {
 
-// Converts a JSON schema into a grammar of the library, by the library's own converter: its subset
-// of JSON schema ($ref within the document, oneOf, anyOf, allOf, const, enum, type, properties,
-// required, additionalProperties, items, prefixItems, minItems, maxItems, minLength, maxLength,
-// minimum, maximum, format). Values may have the spaces that the converter allows.
+// Converts a JSON schema (ParseJsonSchema) into a grammar of the library. Every text of the grammar
+// is a JSON value that the schema allows; the properties of an object come in the order given, and
+// between values there may be blanks. Integers without bounds have up to 16 digits, numbers 16 and
+// 15 more behind the point and an exponent of two.
 //
-// Errors: InvalidArgument (no JSON object, more than 32 KiB, nested deeper than 32, an object of
-// more than 64 optional properties, counts above 1000, a grammar of more than 1 MiB, what the
-// converter refuses); Unimplemented, with its name ("pattern", whose cost cannot be bounded; a $ref
-// out of the document).
+// Cost: bounded, whatever the schema: that of making the grammar, of starting to read under it, and
+// the readings of a text that are followed side by side.
+//
+// Errors: those of ParseJsonSchema; InvalidArgument: a count above 2000, more than 256 properties,
+// more than 256 readings of a text side by side (alternatives of one type that are told apart by
+// neither their first property nor its const or enum), too large a grammar.
 absl::StatusOr<std::string> GbnfOfSchema(absl::string_view json);
 
-// Converts {"structures": [{"begin": TEXT, "schema": SCHEMA, "end": TEXT}, ...], "triggers":
-// [TEXT, ...]}: text is free until it ends with a trigger (the longest of those it ends with); then
-// a begin that starts with that trigger, a value of its schema and its end must follow, and text is
-// free again. Every begin starts with a trigger and every trigger starts a begin; no begin starts
-// another.
+// Converts tags (ParseTagSpec). A trigger is the longest of those that the text ends with.
 //
-// Errors: as above; InvalidArgument: 1 to 64 of each, texts of 1 to 256 bytes without NUL.
+// Errors: those of ParseTagSpec and above; InvalidArgument: too many or too long triggers.
 absl::StatusOr<std::string> GbnfOfTags(absl::string_view json);
 
 }  // namespace superfluid

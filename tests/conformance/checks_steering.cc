@@ -60,6 +60,30 @@ void NotJson(Context& context) {
   }
 }
 
+std::string InTags(const std::string& schema) {
+  return R"({"structures":[{"begin":"<a>","schema":)" + schema +
+         R"(,"end":"</a>"}],"triggers":["<a"]})";
+}
+
+void WhatIsNotEnforced(Context& context) {
+  Driver driver(context);
+  const std::string schema = R"({"type":"string","x-nobody-enforces-this":1})";
+  const auto refused = driver.Call(linkw::CreateGrammar{schema});
+  ExpectEq(refused.status, Status::kUnsupported, "a schema with an unknown keyword");
+  Expect(refused.message.find("x-nobody-enforces-this") != std::string::npos,
+         "the message does not name the keyword: " + refused.message);
+  for (const char* bad : {R"({"type":"string","minLength":5,"maxLength":3})",
+                          R"({"type":"array","items":{"type":"null"},"minItems":2,"maxItems":1})",
+                          R"({"type":"integer","minimum":5,"maximum":3})"}) {
+    // Bounds of integers may be what the engine lacks.
+    driver.Refused(linkw::CreateGrammar{bad}, {Status::kInvalidArgument, Status::kUnsupported},
+                   bad);
+    if (!driver.facts().Has("create_grammar_structural")) continue;
+    driver.Refused(linkw::CreateGrammarStructural{InTags(bad)},
+                   {Status::kInvalidArgument, Status::kUnsupported}, bad);
+  }
+}
+
 void FreedGrammar(Context& context) {
   Driver driver(context);
   const GrammarHandle grammar = MakeGrammar(driver);
@@ -182,6 +206,7 @@ void AddSteeringChecks(std::vector<Check>& checks) {
                     StructuralGrammarsAreMade,
                     {"create_grammar_structural", "free_grammar"}});
   checks.push_back({"GRAM-2 ERR-1", "what is no JSON", NotJson, grammar});
+  checks.push_back({"GRAM-4", "schemas that are not enforced", WhatIsNotEnforced, grammar});
   checks.push_back({"GRAM-3 CALL-4 TICK-10", "a freed grammar", FreedGrammar, grammar});
   checks.push_back({"DRAW-6", "a grammar constrains", GrammarConstrains, grammar});
   checks.push_back({"DRAW-6 DRAW-8", "a grammar over several ticks", GrammarGoesOn, grammar});

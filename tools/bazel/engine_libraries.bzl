@@ -115,8 +115,6 @@ def _llama_impl(ctx):
     packages = _npm_packages(ctx)
     sources = packages["node-llama-cpp"].get_child("source")
     _need(ctx, "llama.cpp's sources", sources)
-    ctx.symlink(sources.get_child("common"), "common")
-    ctx.symlink(Label("//tools/bazel:llama_common_strings.cc"), "common_strings.cc")
     ctx.symlink(sources.get_child("tools").get_child("mtmd"), "mtmd")
     ctx.symlink(sources.get_child("vendor").get_child("stb"), "stb")
     mtmd_installed = False

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -174,6 +176,51 @@ TEST_F(LlamaGrammarTest, RefusesWhatIsNoSchema) {
       generation().CreateGrammar(R"({"type": "string", "pattern": "^((a*)*)*$"})").status()));
   EXPECT_TRUE(
       absl::IsUnimplemented(generation().CreateGrammar(R"({"$ref": "other.json#/a"})").status()));
+}
+
+TEST_F(LlamaGrammarTest, ASchemaThatNoValueCanMatchIsRefusedAtOnce) {
+  for (const char* bad :
+       {R"({"type":"string","minLength":5,"maxLength":3})",
+        R"({"type":"array","items":{"type":"null"},"minItems":5,"maxItems":3})",
+        R"({"type":"integer","minimum":5,"maximum":3})", R"({"type":"integer","minimum":1e300})",
+        R"({"type":"integer","maximum":-1e300})",
+        R"({"type":"integer","exclusiveMinimum":7,"exclusiveMaximum":8})",
+        R"({"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"],
+            "$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/a"},"minItems":1}}})",
+        R"({"const":1,"enum":[2]})", R"({"type":"string","enum":[1]})"}) {
+    const auto grammar = generation().CreateGrammar(bad);
+    EXPECT_TRUE(absl::IsInvalidArgument(grammar.status())) << bad << grammar.status();
+  }
+}
+
+TEST_F(LlamaGrammarTest, AKeywordThatIsNotEnforcedIsRefusedByName) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"minimum", R"({"type":"number","minimum":0})"},
+      {"exclusiveMaximum", R"({"type":["number","null"],"exclusiveMaximum":1})"},
+      {"multipleOf", R"({"type":"integer","multipleOf":3})"},
+      {"uniqueItems", R"({"type":"array","items":{"type":"integer"},"uniqueItems":true})"},
+      {"contains", R"({"type":"array","contains":{"const":1}})"},
+      {"minProperties", R"({"type":"object","minProperties":2})"},
+      {"properties", R"({"properties":{"a":{"type":"null"}},"anyOf":[{"type":"object"}]})"},
+      {"oneOf", R"({"oneOf":[{"type":"integer"},{"type":"number"}]})"},
+      {"minimum", R"({"$ref":"#/$defs/n","minimum":5,"$defs":{"n":{"type":"integer"}}})"},
+      {"if", R"({"type":"object","if":{"required":["a"]},"then":{"required":["b"]}})"},
+      {"not", R"({"type":"integer","not":{"const":1}})"},
+      {"format", R"({"type":"string","format":"email"})"},
+      {"maxLength", R"({"type":"string","format":"date","maxLength":3})"},
+      {"allOf", R"({"allOf":[{"type":"string"},{"minLength":3}]})"},
+      {"allOf", R"({"type":"string","allOf":[{"minLength":3}]})"},
+      {"minItems", R"({"type":"array","prefixItems":[{"type":"null"}],"minItems":2})"},
+      {"a word nobody knows", R"({"type":"string","a word nobody knows":1})"}};
+  for (const auto& [name, schema] : cases) {
+    const auto grammar = generation().CreateGrammar(schema);
+    EXPECT_TRUE(absl::IsUnimplemented(grammar.status())) << schema << grammar.status();
+    EXPECT_THAT(std::string(grammar.status().message()), ::testing::HasSubstr(name)) << schema;
+    const auto tags = generation().CreateStructuralGrammar(
+        absl::StrCat(R"({"structures":[{"begin":"<a>","schema":)", schema,
+                     R"(,"end":"x"}],"triggers":["<a"]})"));
+    EXPECT_TRUE(absl::IsUnimplemented(tags.status())) << schema << tags.status();
+  }
 }
 
 // Each of these would cost without measure, or recurse without end, if it were just converted.
