@@ -25,6 +25,14 @@ constexpr NumberOption kNumbers[] = {
     {"max_hmms", &PocketsphinxOptions::max_hmms, 500, 30000},
 };
 
+// Names and longer codes of the languages that there are models of.
+constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+    {"english", "en"}, {"eng", "en"},     {"french", "fr"},  {"fra", "fr"},     {"fre", "fr"},
+    {"german", "de"},  {"deu", "de"},     {"ger", "de"},     {"spanish", "es"}, {"spa", "es"},
+    {"italian", "it"}, {"ita", "it"},     {"russian", "ru"}, {"rus", "ru"},     {"mandarin", "zh"},
+    {"cmn", "zh"},     {"chinese", "zh"}, {"zho", "zh"},     {"dutch", "nl"},   {"nld", "nl"},
+};
+
 std::string KnownNames() {
   std::string names = "language";
   for (const NumberOption& option : kNumbers) absl::StrAppend(&names, ", ", option.name);
@@ -92,11 +100,15 @@ std::string PrimaryLanguage(std::string_view tag) {
   const std::string_view primary = tag.substr(0, tag.find_first_of("-_"));
   std::string lower(primary);
   for (char& c : lower) c = absl::ascii_tolower(static_cast<unsigned char>(c));
+  for (const auto& [name, code] : kNames) {
+    if (lower == name) return std::string(code);
+  }
   return lower;
 }
 
 absl::Status CheckLanguage(std::string_view wanted, std::string_view model) {
-  if (wanted.empty()) return absl::OkStatus();
+  // There is one language, so it is what would be detected.
+  if (wanted.empty() || PrimaryLanguage(wanted) == "auto") return absl::OkStatus();
   if (!IsLanguageTag(wanted)) {
     return absl::InvalidArgumentError("the language is not a language tag such as en-US");
   }

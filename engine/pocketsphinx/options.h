@@ -28,12 +28,13 @@ struct PocketsphinxOptions {
 absl::StatusOr<PocketsphinxOptions> ParsePocketsphinxOptions(
     const std::vector<std::pair<std::string, std::string>>& options);
 
-// Whether a model of language `model` (a BCP-47 tag) serves a client that asks for `wanted` (a tag,
-// or empty for "whatever it is"): the primary languages must be equal, regions do not matter.
+// Whether a model of language `model` (a BCP-47 tag) serves a client that asks for `wanted` (a tag
+// or an English name; empty or "auto" for "whatever it is"): the primary languages must be equal,
+// regions do not matter.
 // Errors: InvalidArgument if `wanted` is no language tag, Unimplemented if it is another language.
 absl::Status CheckLanguage(std::string_view wanted, std::string_view model);
 
-// "en" of "en-US", in lower case.
+// "en" of "en-US" and "English", in lower case.
 std::string PrimaryLanguage(std::string_view tag);
 
 }  // namespace superfluid

@@ -179,7 +179,7 @@ absl::Status WhisperJob::StartRun(int64_t begin, int64_t end, WindowRun::Request
   window_begin_ = begin;
   request.samples = window_;
   request.language = language_;
-  request.languages = parts_->model.languages();
+  request.languages = LanguageCount(parts_->model);
   absl::StatusOr<std::unique_ptr<WindowRun>> run =
       WindowRun::Create(parts_->context, state_.get(), parts_->log, std::move(request));
   if (!run.ok()) return run.status();
@@ -200,7 +200,9 @@ void WhisperJob::DeliverFinals(SegmentSink& sink) {
   for (const RawSegment& raw : made) {
     std::optional<TranscribedSegment> segment =
         builder_.Build(raw, begin_ms, end_ms, run_->language());
-    if (segment.has_value()) sink.OnSegment(*std::move(segment));
+    if (!segment.has_value()) continue;
+    if (language_.empty()) language_ = run_->language();
+    sink.OnSegment(*std::move(segment));
   }
 }
 
@@ -219,7 +221,6 @@ void WhisperJob::DeliverPartial(SegmentSink& sink) {
 }
 
 void WhisperJob::EndFinal() {
-  if (language_.empty()) language_ = run_->language();
   continues_ = one_decode_;
   prompt_ = one_decode_ ? run_->NextPrompt() : first_prompt_;
   position_ = window_begin_ + run_->heard_samples();

@@ -52,6 +52,14 @@ TEST(PocketsphinxOptionsTest, RefusesAnOptionGivenTwice) {
   EXPECT_FALSE(ParsePocketsphinxOptions({{"pool", "2"}, {"pool", "3"}}).ok());
 }
 
+TEST(PocketsphinxOptionsTest, NamesOfLanguagesAreUnderstood) {
+  for (const char* wanted : {"", "auto", "en", "EN_gb", "English", "english", "eng"}) {
+    EXPECT_TRUE(CheckLanguage(wanted, "en-US").ok()) << wanted;
+  }
+  EXPECT_TRUE(CheckLanguage("German", "de-DE").ok());
+  EXPECT_TRUE(absl::IsUnimplemented(CheckLanguage("german", "en-US")));
+}
+
 TEST(PocketsphinxOptionsTest, PrimaryLanguageIsLowerCase) {
   EXPECT_EQ(PrimaryLanguage("en-US"), "en");
   EXPECT_EQ(PrimaryLanguage("DE"), "de");

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace superfluid {
 namespace {
@@ -29,6 +31,12 @@ TEST(LanguageTest, OfEachKindOfModel) {
   EXPECT_THAT(LanguagesOf(ModelOf(51866)), Contains("yue"));
 }
 
+TEST(LanguageTest, MoreTokensAreNoMoreLanguages) {
+  EXPECT_EQ(LanguageCount(ModelOf(51866)), 100);
+  EXPECT_EQ(LanguageCount(ModelOf(51900)), 100);
+  EXPECT_THAT(LanguagesOf(ModelOf(51900)), SizeIs(100));
+}
+
 TEST(LanguageTest, TagsAreTheLibrarysCodes) {
   EXPECT_EQ(*ResolveLanguage("de", ModelOf(51865)), "de");
   EXPECT_EQ(*ResolveLanguage("de-AT", ModelOf(51865)), "de");
@@ -36,7 +44,40 @@ TEST(LanguageTest, TagsAreTheLibrarysCodes) {
   EXPECT_EQ(*ResolveLanguage("yue", ModelOf(51866)), "yue");
 }
 
+TEST(LanguageTest, NamesAndOlderCodesAreUnderstood) {
+  for (const auto& [tag, code] :
+       std::vector<std::pair<std::string, std::string>>{{"English", "en"},
+                                                        {"german", "de"},
+                                                        {"Norwegian", "no"},
+                                                        {"nb", "no"},
+                                                        {"nb-NO", "no"},
+                                                        {"iw", "he"},
+                                                        {"in", "id"},
+                                                        {"ji", "yi"},
+                                                        {"jv", "jw"},
+                                                        {"cmn", "zh"},
+                                                        {"cmn-Hans", "zh"},
+                                                        {"Mandarin", "zh"},
+                                                        {"haitian creole", "ht"},
+                                                        {"deu", "de"},
+                                                        {"FLEMISH", "nl"},
+                                                        {"zh_TW", "zh"}}) {
+    const auto resolved = ResolveLanguage(tag, ModelOf(51865));
+    ASSERT_TRUE(resolved.ok()) << tag << resolved.status();
+    EXPECT_EQ(*resolved, code) << tag;
+  }
+  EXPECT_EQ(*ResolveLanguage("Cantonese", ModelOf(51866)), "yue");
+}
+
+TEST(LanguageTest, NoAliasHidesACodeOfTheLibrary) {
+  for (const std::string& code : LanguagesOf(ModelOf(51866))) {
+    EXPECT_EQ(*ResolveLanguage(code, ModelOf(51866)), code);
+  }
+}
+
 TEST(LanguageTest, NoneIsDetectedOrEnglish) {
+  EXPECT_EQ(*ResolveLanguage("auto", ModelOf(51865)), "");
+  EXPECT_EQ(*ResolveLanguage("Auto", ModelOf(51864)), "en");
   EXPECT_EQ(*ResolveLanguage("", ModelOf(51865)), "");
   EXPECT_EQ(*ResolveLanguage("", ModelOf(51864)), "en");
 }
@@ -50,7 +91,7 @@ TEST(LanguageTest, WhatTheModelLacksIsUnimplemented) {
 }
 
 TEST(LanguageTest, WhatIsNoLanguageIsRefusedWithAList) {
-  for (const char* tag : {"xx", "german", "-", "e", "english please", "\xFF"}) {
+  for (const char* tag : {"xx", "germanic", "auto-detect", "-", "e", "english please", "\xFF"}) {
     const absl::Status status = ResolveLanguage(tag, ModelOf(51865)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << tag;
     EXPECT_THAT(std::string(status.message()), HasSubstr(" de "));

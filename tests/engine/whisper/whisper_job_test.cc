@@ -72,6 +72,15 @@ TEST_F(WhisperJobTest, TheLanguageIsDetected) {
   EXPECT_EQ(heard.progress.language, expected.language);
 }
 
+TEST_F(WhisperJobTest, AWindowWithoutTextDecidesNoLanguage) {
+  // Every decode counts as poor, and every window as one without speech.
+  Make(WhisperConfig({{"logprob_thold", "0"}, {"no_speech_thold", "0"}}));
+  const Transcript heard = Hear(Babble(4, 3), {});
+  ASSERT_TRUE(heard.status.ok()) << heard.status;
+  ASSERT_THAT(heard.segments, IsEmpty());
+  EXPECT_EQ(heard.progress.language, "und");
+}
+
 TEST_F(WhisperJobTest, ALongRecordingIsWindowsOfTheLibrarys) {
   const std::vector<float> samples = Babble(68, 4);
   const ReferenceResult expected = Windowed({}, samples);
