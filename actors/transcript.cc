@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/text_join.h"
+
 namespace superfluid {
 namespace {
 
 constexpr size_t kSegmentOverheadBytes = 48;  // times, numbers and framing on the wire
 constexpr size_t kWordOverheadBytes = 24;
-
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 
 std::vector<linkw::TranscriptWord> Words(const TranscribedSegment& segment, int64_t start_ms,
                                          int64_t end_ms) {
@@ -62,7 +62,7 @@ linkw::TranscribeSegment Transcript::Add(const TranscribedSegment& segment,
   if (!segment.is_partial) {
     last_end_ms_ = sent.end_ms;
     bytes_ += WireBytes(sent);
-    Append(sent.text);
+    linkw::AppendPiece(sent.text, text_);
     segments_.push_back(sent);
   }
   return sent;
@@ -77,12 +77,6 @@ linkw::TranscribeResult Transcript::TakeResult(const TranscriptionProgress& prog
   result.stats.audio_total_ms =
       static_cast<uint64_t>(std::max<int64_t>(progress.audio_total_ms, 0));
   return result;
-}
-
-void Transcript::Append(std::string_view text) {
-  if (text.empty()) return;
-  if (!text_.empty() && !IsSpace(text_.back()) && !IsSpace(text.front())) text_ += ' ';
-  text_ += text;
 }
 
 }  // namespace superfluid

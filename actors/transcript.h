@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/transcription.h"
@@ -22,7 +21,8 @@ class Transcript {
   linkw::TranscribeSegment Add(const TranscribedSegment& segment,
                                const TranscriptionProgress& progress);
 
-  // Everything said so far as one text: the segments, separated by a space where neither has one.
+  // Everything said so far as one text: the segments, with a blank between them where neither has
+  // one and their writing wants one.
   const std::string& text() const { return text_; }
 
   // Bytes that the final answer takes, roughly; the caller bounds it.
@@ -32,8 +32,6 @@ class Transcript {
   linkw::TranscribeResult TakeResult(const TranscriptionProgress& progress);
 
  private:
-  void Append(std::string_view text);
-
   std::vector<linkw::TranscriptSegment> segments_;
   std::string text_;
   size_t bytes_ = 0;

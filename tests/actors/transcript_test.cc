@@ -23,6 +23,13 @@ TEST(TranscriptTest, TextIsJoinedWithOneSpaceWhereThereIsNone) {
   EXPECT_EQ(transcript.text(), "one two three four");
 }
 
+TEST(TranscriptTest, TextHasNoBlanksWhereTheWritingHasNone) {
+  Transcript transcript;
+  transcript.Add(Segment(0, 1, "こんにちは。"), {});
+  transcript.Add(Segment(1, 2, "世界"), {});
+  EXPECT_EQ(transcript.text(), "こんにちは。世界");
+}
+
 TEST(TranscriptTest, TimesNeverGoBackwards) {
   Transcript transcript;
   transcript.Add(Segment(100, 500, "a"), {});

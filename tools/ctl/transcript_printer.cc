@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "protocol/text_join.h"
 
 namespace superfluid::ctl {
 
@@ -62,7 +62,7 @@ linkw::TranscribeResult TranscriptPrinter::ResultSoFar() const {
   result.segments = segments_;
   result.duration_ms = progress_.audio_ms;
   for (const linkw::TranscriptSegment& segment : segments_) {
-    absl::StrAppend(&result.text, result.text.empty() ? "" : " ", segment.text);
+    linkw::AppendPiece(segment.text, result.text);
   }
   return result;
 }

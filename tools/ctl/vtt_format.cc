@@ -1,9 +1,11 @@
 #include "tools/ctl/vtt_format.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "protocol/text_join.h"
 #include "tools/ctl/cue_text.h"
 #include "tools/ctl/plain_text.h"
 #include "tools/ctl/unit_text.h"
@@ -16,15 +18,28 @@ std::string Escape(const std::string& text) {
   return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
 }
 
+// Takes the word off the text where it comes next; returns what stands before it there, or what
+// belongs there if the word comes otherwise.
+std::string_view TakeGap(std::string_view shown, std::string_view word, std::string_view& text) {
+  const size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+  if (text.substr(blanks, word.size()) != word) return linkw::Separator(shown, word);
+  text.remove_prefix(blanks + word.size());
+  return blanks > 0 && !shown.empty() ? " " : "";
+}
+
 // The words of a cue, each behind its start. The format wants the marks inside the cue's times and
 // increasing, so one that is not is left out.
 std::string MarkedWords(const linkw::TranscriptSegment& segment, const CueTimes& times) {
+  const std::string whole = OneLine(segment.text);
+  std::string_view rest = whole;
+  std::string last;
   std::string text;
   int64_t last_ms = times.start_ms;
   for (const linkw::TranscriptWord& word : segment.words) {
     const std::string shown = OneLine(word.text);
     if (shown.empty()) continue;
-    if (!text.empty()) text.push_back(' ');
+    text += TakeGap(last, shown, rest);
+    last = shown;
     if (word.start_ms > last_ms && word.start_ms < times.end_ms) {
       absl::StrAppend(&text, "<", TimestampText(word.start_ms), ">");
       last_ms = word.start_ms;

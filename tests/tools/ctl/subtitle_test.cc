@@ -86,6 +86,19 @@ TEST_F(SubtitleTest, MarksWordsInVtt) {
             "\n");
 }
 
+TEST_F(SubtitleTest, PutsNoBlanksBetweenWordsThatHaveNoneInTheText) {
+  VttFormat vtt(/*words=*/true);
+  linkw::TranscribeSegment segment = MakeSegment(0, 1000, 2000, "今日はOKです don't");
+  segment.words = {{1000, 1100, "今日", 1}, {1200, 1300, "は", 1},  {1400, 1500, "OK", 1},
+                   {1600, 1700, "です", 1}, {1700, 1800, "don", 1}, {1800, 1900, "'t", 1}};
+  EXPECT_EQ(vtt.Segment(segment, kNow),
+            "00:00:01.000 --> 00:00:02.000\n今日<00:00:01.200>は<00:00:01.400>OK<00:00:01.600>です "
+            "<00:00:01.700>don<00:00:01.800>'t\n\n");
+  segment.text = "";
+  segment.words = {{1000, 1100, "สวัสดี", 1}, {1200, 1300, "ครับ", 1}};
+  EXPECT_EQ(vtt.Segment(segment, kNow), "00:00:01.000 --> 00:00:02.000\nสวัสดี<00:00:01.200>ครับ\n\n");
+}
+
 TEST_F(SubtitleTest, LeavesOutMarksThatAreNotInsideTheCueOrDoNotIncrease) {
   linkw::TranscribeSegment segment = MakeSegment(0, 1000, 2000, "a b c d");
   segment.words = {
