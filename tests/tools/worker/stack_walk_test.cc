@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csetjmp>
 #include <csignal>
 #include <cstdint>
 #include <string>
@@ -51,6 +52,37 @@ TEST(StackWalkTest, TheInterruptedCodeAndItsCallersAreThereAndTheHandlerIsNot) {
   ASSERT_NE(dladdr(reinterpret_cast<void*>(stack.pcs[0]), &info), 0);
   EXPECT_NE(std::string(info.dli_fname).find("libc"), std::string::npos) << info.dli_fname;
 }
+
+#if defined(__x86_64__)
+sigjmp_buf& AfterTheCall() {
+  static sigjmp_buf place;
+  return place;
+}
+
+void CatchAndLeave(int /*signal*/, siginfo_t* /*info*/, void* context) {
+  Caught() = StackAt(context);
+  siglongjmp(AfterTheCall(), 1);
+}
+
+[[gnu::noinline]] void CallNothing() {
+  void (*volatile nothing)() = nullptr;
+  nothing();
+  asm volatile("");
+}
+
+TEST(StackWalkTest, ACallOfANullFunctionLeavesItsCaller) {
+  struct sigaction before {};
+  struct sigaction action {};
+  action.sa_sigaction = CatchAndLeave;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, &before);
+  if (sigsetjmp(AfterTheCall(), 1) == 0) CallNothing();
+  sigaction(SIGSEGV, &before, nullptr);
+  ASSERT_EQ(Caught().size, 2u);
+  EXPECT_EQ(Caught().pcs[0], 0u);
+  EXPECT_TRUE(HasCallIn(Caught(), CallNothing));
+}
+#endif
 
 TEST(StackWalkTest, TheCallersOwnStackComesWithoutAContext) {
   EXPECT_GT(StackAt(nullptr).size, 3u);
