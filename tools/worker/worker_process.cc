@@ -185,8 +185,7 @@ void LogOfHost(EngineLogLevel level, absl::string_view line) {
 void LogSlowStep(const SlowStep& step) {
   spdlog::warn(
       "engine.slow_step took_ms={} said_ms={} asked_whether_cancelled={} reason=\"steps take "
-      "longer "
-      "than the engine says (micro_step_us), and cancels with them\"",
+      "longer than the engine says (micro_step_us), and cancels with them\"",
       absl::ToInt64Milliseconds(step.took), absl::ToInt64Milliseconds(step.said),
       step.asked_whether_cancelled ? "yes" : "no");
 }
