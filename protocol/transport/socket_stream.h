@@ -2,6 +2,7 @@
 #define SUPERFLUID_PROTOCOL_TRANSPORT_SOCKET_STREAM_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "protocol/transport/byte_stream.h"
@@ -11,8 +12,10 @@ namespace superfluid {
 
 // A ByteStream over a connected stream socket (Unix, or any that shutdown(2) wakes), which it takes
 // over, makes non-blocking and marks close-on-exec. A peer that vanishes never raises SIGPIPE.
-// InvalidArgument if `socket` is not a connected stream socket.
-absl::StatusOr<std::unique_ptr<ByteStream>> MakeSocketStream(OwnedFd socket);
+// `received` is what was read of it already: Read gives these bytes first. InvalidArgument if
+// `socket` is not a connected stream socket.
+absl::StatusOr<std::unique_ptr<ByteStream>> MakeSocketStream(OwnedFd socket,
+                                                             std::string received = {});
 
 }  // namespace superfluid
 

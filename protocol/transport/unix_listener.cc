@@ -21,7 +21,6 @@
 namespace superfluid {
 namespace {
 
-constexpr mode_t kMode = 0600;
 constexpr int kBacklog = 64;
 constexpr int kLockAttempts = 100;
 constexpr absl::Duration kLockPause = absl::Milliseconds(10);
@@ -91,9 +90,9 @@ absl::Status RemoveStale(const UnixAddress& address, const std::string& path) {
 
 // Linux gives a socket's file the mode that the socket had when it was bound, less the umask:
 // changing the socket first leaves no moment at which others may connect.
-absl::StatusOr<OwnedFd> Bind(const UnixAddress& address, const std::string& path) {
+absl::StatusOr<OwnedFd> Bind(const UnixAddress& address, const std::string& path, mode_t mode) {
   OwnedFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid() || fchmod(fd.get(), kMode) != 0 ||
+  if (!fd.valid() || fchmod(fd.get(), mode) != 0 ||
       bind(fd.get(), address.get(), UnixAddress::size()) != 0) {
     return SystemError(errno, "cannot listen on", path);
   }
@@ -106,7 +105,8 @@ bool OutOfResources(int error) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Listen(std::string_view path_view) {
+absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Listen(std::string_view path_view,
+                                                                   mode_t mode) {
   const std::string path(path_view);
   const absl::StatusOr<UnixAddress> address = MakeUnixAddress(path);
   if (!address.ok()) return address.status();
@@ -116,13 +116,17 @@ absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Listen(std::string_v
   const absl::StatusOr<OwnedFd> lock = LockFolder(path);
   if (!lock.ok()) return lock.status();
   if (absl::Status status = RemoveStale(*address, path); !status.ok()) return status;
-  absl::StatusOr<OwnedFd> fd = Bind(*address, path);
+  absl::StatusOr<OwnedFd> fd = Bind(*address, path, mode);
   if (!fd.ok()) return fd.status();
   struct stat file = {};
   if (lstat(path.c_str(), &file) != 0) return SystemError(errno, "cannot listen on", path);
   // From here on the destructor removes the file.
   std::unique_ptr<UnixListener> listener(
       new UnixListener(path, FileId{file.st_dev, file.st_ino}, *std::move(fd), std::move(wake)));
+  // The umask has narrowed the mode. Whoever connects before `listen` is told that nobody is there.
+  if (mode != kOwnUser && chmod(path.c_str(), mode) != 0) {
+    return SystemError(errno, "cannot change the mode of", path);
+  }
   if (listen(listener->socket_.get(), kBacklog) != 0) {
     return SystemError(errno, "cannot listen on", path);
   }

@@ -28,13 +28,19 @@ struct AcceptedConnection {
 // Lifetime: destroying it removes the file, unless somebody put another one in its place.
 class UnixListener {
  public:
-  // Creates the socket file at `path` with mode 0600 (from the first moment: no umask is touched)
+  // The mode of a socket that the process's own user may connect to, or any user: the latter is for
+  // a caller that looks at the uid of each connection.
+  static constexpr mode_t kOwnUser = 0600;
+  static constexpr mode_t kAnyUser = 0666;
+
+  // Creates the socket file at `path` with this mode (from the first moment: no umask is touched)
   // and listens. A socket file that nobody listens on any more is replaced. Errors:
   // InvalidArgument (empty, longer than 107 bytes, a NUL inside), AlreadyExists (somebody listens
   // there; something that is not a socket is there), NotFound (no such folder),
   // PermissionDenied, Unavailable (another process kept its own set-up in this folder going for
   // too long), Internal (anything else that the system said).
-  static absl::StatusOr<std::unique_ptr<UnixListener>> Listen(std::string_view path);
+  static absl::StatusOr<std::unique_ptr<UnixListener>> Listen(std::string_view path,
+                                                              mode_t mode = kOwnUser);
 
   ~UnixListener();
   UnixListener(const UnixListener&) = delete;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -168,6 +169,24 @@ TEST_F(SocketStreamTest, SignalsDoNotEndTheWait) {
   waiter.join();
   EXPECT_TRUE(called);
   sigaction(SIGUSR1, &old_action, nullptr);
+}
+
+TEST_F(SocketStreamTest, WhatWasReadBeforeComesFirst) {
+  auto [ours, theirs] = MakeSocketPair();
+  const std::unique_ptr<ByteStream> stream = *MakeSocketStream(std::move(ours), "before");
+  ASSERT_EQ(send(theirs.get(), "after", 5, 0), 5);
+  bool ready = false;
+  stream->WhenReadable([&ready] { ready = true; });
+  EXPECT_TRUE(ready);
+  std::string read;
+  std::array<char, 4> piece{};
+  for (int i = 0; i < 4; ++i) {
+    const absl::StatusOr<IoResult> result = stream->Read(absl::MakeSpan(piece));
+    ASSERT_TRUE(result.ok());
+    read.append(piece.data(), result->bytes);
+  }
+  EXPECT_EQ(read, "beforeafter");
+  EXPECT_EQ(stream->Read(absl::MakeSpan(piece))->state, IoState::kWouldBlock);
 }
 
 TEST_F(SocketStreamTest, ShutdownRacingWithTheStartOfAWaitIsNotLost) {

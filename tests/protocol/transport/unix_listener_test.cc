@@ -160,6 +160,17 @@ TEST_F(UnixListenerTest, FileIsForItsOwnerOnlyWhateverTheUmask) {
   }
 }
 
+TEST_F(UnixListenerTest, ASocketForAnyUserIsThatWhateverTheUmask) {
+  const mode_t old_mask = umask(077);
+  const absl::StatusOr<std::unique_ptr<UnixListener>> listener =
+      UnixListener::Listen(path_, UnixListener::kAnyUser);
+  umask(old_mask);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  struct stat file = {};
+  ASSERT_EQ(lstat(path_.c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 07777, 0666u);
+}
+
 TEST_F(UnixListenerTest, RefusesALiveSocket) {
   const std::unique_ptr<UnixListener> first = MustListen(path_);
   EXPECT_EQ(CodeOfListen(path_), absl::StatusCode::kAlreadyExists);
