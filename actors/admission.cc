@@ -44,7 +44,7 @@ absl::Status Admit(LinkPhase phase, linkw::Role role, linkw::MessageType type) {
                              std::string(linkw::MessageTypeName(type)) + " before HELLO");
   }
   if (is_hello) return linkw::MakeStatus(linkw::Status::kProtocolError, "a second HELLO");
-  if (role == linkw::Role::kObserver && phase != LinkPhase::kClaimingDriver && !MayObserve(type)) {
+  if (role == linkw::Role::kObserver && phase != LinkPhase::kClaimingRole && !MayObserve(type)) {
     return linkw::MakeStatus(
         linkw::Status::kPermissionDenied,
         "an observer may not send " + std::string(linkw::MessageTypeName(type)));

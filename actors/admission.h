@@ -11,7 +11,7 @@ namespace superfluid {
 
 enum class LinkPhase {
   kAwaitingHello,
-  kClaimingDriver,  // HELLO came; whether this link may drive is being decided
+  kClaimingRole,  // HELLO came; whether this link may have its role is being decided
   kOpen,
   kDraining,
   kEnded,

@@ -83,11 +83,14 @@ ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyReg
 }
 
 ArtifactChecker::behavior_type ArtifactCheckerBehavior(ArtifactChecker::pointer self,
-                                                       std::string root) {
-  return {[self, root = std::move(root)](const CheckArtifacts& check) {
+                                                       std::string root, Dispatcher dispatcher) {
+  self->set_down_handler([self](const caf::down_msg&) { self->quit(); });
+  self->monitor(dispatcher);
+  return {[self, root = std::move(root),
+           dispatcher = std::move(dispatcher)](const CheckArtifacts& check) {
     ArtifactsChecked checked = OpenArtifacts(root, *check.strategy, *check.token);
     checked.seq = check.seq;
-    compat::Send(self, check.reply_to, std::move(checked));
+    compat::Send(self, dispatcher, std::move(checked));
   }};
 }
 

@@ -14,13 +14,12 @@
 
 namespace superfluid {
 
-// Compare the artifacts of a strategy with their hashes and sizes; answered to `reply_to` by one
+// Compare the artifacts of a strategy with their hashes and sizes; answered by one
 // ArtifactsChecked. From Dispatcher.
 struct CheckArtifacts {
   uint64_t seq = 0;
   std::shared_ptr<const linkw::StrategyRegister> strategy;
   std::shared_ptr<const CancelToken> token;
-  Dispatcher reply_to;
 };
 // `strategy` names paths that the engine can open while `files` is held.
 struct ArtifactsChecked {
@@ -30,11 +29,12 @@ struct ArtifactsChecked {
   std::shared_ptr<const void> files;
 };
 
-// Reads whole files, so it has a thread of its own, made for the first strategy of a link.
+// Reads whole files, so it has a thread of its own, made for the first strategy of a link. Ends
+// with the link's dispatcher.
 using ArtifactChecker = compat::Handle<caf::result<void>(CheckArtifacts)>;
 
 ArtifactChecker::behavior_type ArtifactCheckerBehavior(ArtifactChecker::pointer self,
-                                                       std::string root);
+                                                       std::string root, Dispatcher dispatcher);
 
 // Opens the artifacts of a strategy below `root` and compares size and SHA-256 of each with what
 // the peer claims. The strategy in the result names the open files, so the engine reads what was

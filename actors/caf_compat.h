@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,17 @@ auto Spawn(Spawner& spawner, Placement placement, Function function, Args&&... a
     return spawner.template spawn<caf::detached>(function, std::forward<Args>(args)...);
   }
   return spawner.spawn(function, std::forward<Args>(args)...);
+}
+
+// The same; an empty handle if the system has no thread or memory left.
+template <class Spawner, class Function, class... Args>
+auto TrySpawn(Spawner& spawner, Placement placement, Function function, Args&&... args)
+    -> decltype(Spawn(spawner, placement, function, std::forward<Args>(args)...)) {
+  try {
+    return Spawn(spawner, placement, function, std::forward<Args>(args)...);
+  } catch (const std::exception&) {
+    return {};
+  }
 }
 
 template <class Self, class Dest, class Message>

@@ -4,15 +4,19 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <new>
 #include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "actors/last_word.h"
 #include "actors/printable.h"
-#include "protocol/frame.h"
+#include "protocol/status.h"
 #include "spdlog/spdlog.h"
 
 namespace superfluid {
@@ -22,16 +26,12 @@ namespace {
 // this.
 constexpr int kAcceptPauseMs = 100;
 
+constexpr size_t kFirstUndecided = 2;  // of what is polled; the listener's own two come first
+
 int64_t MonotonicNs() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
-bool IsMagic(const char* bytes) {
-  uint32_t word = 0;
-  std::memcpy(&word, bytes, sizeof word);  // the magic is little-endian, as this machine
-  return word == linkw::kMagic;
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ void ConnectionSorter::Run() {
     std::vector<pollfd> polled = {
         {.fd = listener_.wake_fd(), .events = POLLIN, .revents = 0},
         {.fd = accept_paused_ ? -1 : listener_.listen_fd(), .events = POLLIN, .revents = 0}};
-    for (const Silent& silent : silent_) {
-      polled.push_back({.fd = silent.socket.get(), .events = POLLIN, .revents = 0});
+    for (const Undecided& connection : undecided_) {
+      polled.push_back({.fd = connection.socket.get(), .events = POLLIN, .revents = 0});
     }
     const int ready = poll(polled.data(), polled.size(), PollTimeoutMs());
     if (ready < 0 && errno != EINTR) {
@@ -53,15 +53,25 @@ void ConnectionSorter::Run() {
       return;
     }
     if (polled[0].revents != 0) return;
-    size_t index = 2;
-    for (auto it = silent_.begin(); it != silent_.end(); ++index) {
-      const bool handled = polled[index].revents != 0 && Sort(*it) == Verdict::kHandled;
-      it = handled ? silent_.erase(it) : std::next(it);
+    try {
+      HandleReady(polled);
+    } catch (const std::bad_alloc&) {
+      spdlog::error("accept.failed error=\"no memory for another connection\"");
+      undecided_.clear();
+      accept_paused_ = true;
     }
-    DropOverdue();
-    accept_paused_ = false;
-    AcceptAll();
   }
+}
+
+void ConnectionSorter::HandleReady(const std::vector<pollfd>& polled) {
+  size_t index = kFirstUndecided;
+  for (auto it = undecided_.begin(); it != undecided_.end(); ++index) {
+    const bool handled = polled[index].revents != 0 && Sort(*it) == Verdict::kHandled;
+    it = handled ? undecided_.erase(it) : std::next(it);
+  }
+  DropOverdue();
+  accept_paused_ = false;
+  AcceptAll();
 }
 
 void ConnectionSorter::AcceptAll() {
@@ -80,46 +90,55 @@ void ConnectionSorter::AcceptAll() {
 void ConnectionSorter::Add(AcceptedConnection connection) {
   const auto& allowed = options_.allowed_uids;
   if (std::find(allowed.begin(), allowed.end(), connection.uid) == allowed.end()) {
-    spdlog::warn("connection.refused uid={} pid={} reason=\"not an allowed user\"", connection.uid,
-                 connection.pid);
-    return;
+    return RefuseUser(connection);
   }
-  if (silent_.size() >= options_.max_silent) silent_.pop_front();
-  silent_.push_back({.socket = std::move(connection.socket),
-                     .deadline_ns = MonotonicNs() + absl::ToInt64Nanoseconds(options_.patience)});
+  if (undecided_.size() >= options_.max_undecided) undecided_.pop_front();
+  undecided_.push_back({.socket = std::move(connection.socket),
+                        .deadline_ns = MonotonicNs() + absl::ToInt64Nanoseconds(options_.patience),
+                        .first = {}});
 }
 
-ConnectionSorter::Verdict ConnectionSorter::Sort(Silent& silent) {
-  linkw::LinkToken token{};
-  const ssize_t peeked =
-      recv(silent.socket.get(), token.data(), token.size(), MSG_PEEK | MSG_DONTWAIT);
-  if (peeked < 0) {
-    return errno == EAGAIN || errno == EINTR ? Verdict::kWait : Verdict::kHandled;
+// Answers the HELLO that the peer has sent or is about to send.
+void ConnectionSorter::RefuseUser(const AcceptedConnection& connection) {
+  spdlog::warn("connection.refused uid={} pid={} reason=\"not an allowed user\"", connection.uid,
+               connection.pid);
+  const std::string word =
+      LastWord(linkw::Status::kPermissionDenied,
+               absl::StrCat("the worker takes no connections of user ", connection.uid),
+               /*correlation=*/1);
+  (void)send(connection.socket.get(), word.data(), word.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+ConnectionSorter::Verdict ConnectionSorter::Sort(Undecided& connection) {
+  std::array<char, 4096> piece;
+  while (true) {
+    const size_t wanted = std::min(connection.first.wanted(), piece.size());
+    const ssize_t got = recv(connection.socket.get(), piece.data(), wanted, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return Verdict::kWait;
+    if (got <= 0) return Verdict::kHandled;  // it hung up
+    switch (connection.first.Add({piece.data(), static_cast<size_t>(got)})) {
+      case FirstBytes::Kind::kUndecided:
+        break;
+      case FirstBytes::Kind::kFrames:
+        callbacks_.on_frames(std::move(connection.socket), connection.first.TakeReceived());
+        return Verdict::kHandled;
+      case FirstBytes::Kind::kDescriptors:
+        callbacks_.on_descriptors(connection.first.token(), std::move(connection.socket));
+        return Verdict::kHandled;
+    }
   }
-  if (peeked == 0) return Verdict::kHandled;  // it hung up
-  if (static_cast<size_t>(peeked) >= sizeof linkw::kMagic &&
-      IsMagic(reinterpret_cast<const char*>(token.data()))) {
-    callbacks_.on_frames(std::move(silent.socket));
-    return Verdict::kHandled;
-  }
-  if (static_cast<size_t>(peeked) < token.size()) return Verdict::kWait;
-  if (recv(silent.socket.get(), token.data(), token.size(), MSG_DONTWAIT) !=
-      static_cast<ssize_t>(token.size())) {
-    return Verdict::kHandled;
-  }
-  callbacks_.on_descriptors(token, std::move(silent.socket));
-  return Verdict::kHandled;
 }
 
 void ConnectionSorter::DropOverdue() {
   const int64_t now_ns = MonotonicNs();
-  while (!silent_.empty() && silent_.front().deadline_ns <= now_ns) silent_.pop_front();
+  while (!undecided_.empty() && undecided_.front().deadline_ns <= now_ns) undecided_.pop_front();
 }
 
 int ConnectionSorter::PollTimeoutMs() const {
   if (accept_paused_) return kAcceptPauseMs;
-  if (silent_.empty()) return -1;
-  const int64_t left_ns = silent_.front().deadline_ns - MonotonicNs();
+  if (undecided_.empty()) return -1;
+  const int64_t left_ns = undecided_.front().deadline_ns - MonotonicNs();
   return static_cast<int>(std::clamp<int64_t>(left_ns / 1'000'000 + 1, 0, 60'000));
 }
 

@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_ACTORS_CONNECTION_SORTER_H_
 #define SUPERFLUID_ACTORS_CONNECTION_SORTER_H_
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include <array>
@@ -8,21 +9,24 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "actors/first_bytes.h"
 #include "protocol/ids.h"
 #include "protocol/transport/unix_listener.h"
 #include "shm/owned_fd.h"
 
 namespace superfluid {
 
-// Takes the connections of a listening worker and finds out what each is for, by its first bytes:
-// a frame's magic makes it a frames connection (nothing is consumed), any other 16 bytes are taken
-// for a link's token. Both are handed on; what a token is worth is the receiver's business.
+// Takes the connections of a listening worker and finds out what each is for, by its first bytes
+// (FirstBytes has the rules): a frames connection is handed on with its first frame whole, a
+// descriptors connection with its token. What either is worth is the receiver's business.
 //
-// A peer of another user than those allowed is closed at once; so is one that says nothing for
-// `patience`, and the oldest silent one when there are more than `max_silent`.
+// A peer of another user than those allowed is told so and closed. A connection that is undecided
+// after `patience` is closed, and so is the oldest one when there are more than `max_undecided`:
+// neither holds a thread or a place among the worker's links.
 //
 // Threads: Run blocks the thread that calls it until Shutdown of the listener (any thread); the
 // callbacks run on it.
@@ -31,10 +35,11 @@ class ConnectionSorter {
   struct Options {
     std::vector<uid_t> allowed_uids;
     absl::Duration patience = absl::Seconds(5);
-    size_t max_silent = 32;
+    size_t max_undecided = 32;
   };
   struct Callbacks {
-    std::function<void(OwnedFd socket)> on_frames;
+    // `received` is what was read of the socket so far.
+    std::function<void(OwnedFd socket, std::string received)> on_frames;
     std::function<void(const linkw::LinkToken& token, OwnedFd socket)> on_descriptors;
   };
 
@@ -43,23 +48,26 @@ class ConnectionSorter {
   void Run();
 
  private:
-  struct Silent {
+  struct Undecided {
     OwnedFd socket;
     int64_t deadline_ns = 0;
+    FirstBytes first;
   };
   enum class Verdict { kWait, kHandled };
 
+  void HandleReady(const std::vector<pollfd>& polled);
   void AcceptAll();
   void Add(AcceptedConnection connection);
-  Verdict Sort(Silent& silent);
+  static void RefuseUser(const AcceptedConnection& connection);
+  Verdict Sort(Undecided& connection);
   void DropOverdue();
   int PollTimeoutMs() const;
 
   UnixListener& listener_;
   const Options options_;
   const Callbacks callbacks_;
-  std::list<Silent> silent_;    // oldest first
-  bool accept_paused_ = false;  // out of descriptors: wait before the next try
+  std::list<Undecided> undecided_;  // oldest first
+  bool accept_paused_ = false;      // out of descriptors: wait before the next try
 };
 
 }  // namespace superfluid

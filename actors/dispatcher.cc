@@ -56,6 +56,9 @@ void DispatcherState::Start(DispatcherContext context) {
   self_->monitor(reader_);
   self_->monitor(writer_);
   self_->monitor(state_ops_);
+  if (!context_.inherited) {
+    SetAlarm(Alarm::kHello, context_.limits.hello_patience, HelloOverdue{});
+  }
   spdlog::debug("link.opened link={}", Number(context_.id));
 }
 
@@ -66,10 +69,11 @@ DispatcherState::Credit DispatcherState::MakeCredit(const linkw::Frame& frame) {
 
 void DispatcherState::OnFrame(const FrameReceived& received) {
   if (phase_ == LinkPhase::kEnded) return;
+  context_.last_heard_ns->store(compat::NowNs(self_), std::memory_order_relaxed);
   HeldFrame held{.frame = received.frame, .credit = MakeCredit(*received.frame)};
   // A peer that does not read its answers is not read either, until it does.
   if (unsent_replies_ > context_.limits.unsent_replies) withheld_credit_.push_back(held.credit);
-  if (Overtakes(held.frame->type())) {
+  if (phase_ != LinkPhase::kClaimingRole && Overtakes(held.frame->type())) {
     Handle(held);
     return;
   }
@@ -80,12 +84,24 @@ void DispatcherState::OnFrame(const FrameReceived& received) {
 // Handles what waits, in order, as far as nothing stands in the way. Handlers may call back here.
 void DispatcherState::HandleHeld() {
   if (std::exchange(handling_held_, true)) return;
-  while (phase_ != LinkPhase::kEnded && phase_ != LinkPhase::kClaimingDriver && !held_.empty()) {
+  while (phase_ != LinkPhase::kEnded && phase_ != LinkPhase::kClaimingRole && !held_.empty()) {
     if (Handle(held_.front()) == Outcome::kHold) break;
     if (!held_.empty()) held_.pop_front();
     awaiting_since_ns_ = 0;
   }
   handling_held_ = false;
+}
+
+// Handles what overtakes and came while the link's role was being decided.
+void DispatcherState::HandleOvertaking() {
+  std::deque<HeldFrame> held = std::exchange(held_, {});
+  for (HeldFrame& frame : held) {
+    if (phase_ != LinkPhase::kEnded && Overtakes(frame.frame->type())) {
+      Handle(frame);
+    } else {
+      held_.push_back(std::move(frame));
+    }
+  }
 }
 
 DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
@@ -186,23 +202,34 @@ void DispatcherState::OnDown(const caf::down_msg& down) {
                   Printable(ToStatus(down.reason).message()));
     request.token->Cancel(CancelReason::kRequested, [this] { return compat::NowNs(self_); });
     compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
-    Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
-                      "the transcription failed inside the worker"));
+    if (!request.answered) {
+      Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
+                        "the transcription failed inside the worker"));
+    }
     return OnRequestFinished({.seq = seq});
   }
-  if (down.source == reader_.address()) return;  // it said ReadingEnded before
-  if (fd_receiver_ != nullptr && down.source == fd_receiver_.address()) return;
   if (artifact_checker_ != nullptr && down.source == artifact_checker_.address()) {
     artifact_checker_ = nullptr;
     return FailArtifactChecks("the check of artifacts failed inside the worker");
   }
   if (!down.reason || down.reason == caf::exit_reason::normal) return;
-  if (down.source != writer_.address() && down.source != state_ops_.address()) return;
+  if (!IsPart(down.source)) return;
+  spdlog::error("link.part_died link={} reason=\"{}\"", Number(context_.id),
+                Printable(ToStatus(down.reason).message()));
+  // Nobody is left who would shut it once the last word is written.
+  if (down.source == writer_.address()) context_.stream->Shutdown();
   End(linkw::Error{.status = linkw::Status::kInternal,
                    .message = "a part of the link failed inside the worker",
                    .detail = {},
                    .fatal = true},
       "an actor of the link died");
+}
+
+// Whether the link cannot go on without this actor.
+bool DispatcherState::IsPart(const compat::Address& actor) const {
+  return actor == reader_.address() || actor == writer_.address() ||
+         actor == state_ops_.address() ||
+         (fd_receiver_ != nullptr && actor == fd_receiver_.address());
 }
 
 void DispatcherState::End(std::optional<linkw::Error> last_word, std::string reason) {
@@ -267,6 +294,7 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const FrameWritten&) { self->state.OnFrameWritten(); },
       [self](const DrainLink& drain) { self->state.OnDrainLink(drain); },
       [self](const DrainOverdue& overdue) { self->state.OnDrainOverdue(overdue.drain); },
+      [self](const HelloOverdue&) { self->state.OnHelloOverdue(); },
       [self](const SendTelemetry&) { self->state.OnTelemetry(); },
       [self](const EndLink& end) { self->state.OnEndLink(end); },
   };

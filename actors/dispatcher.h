@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_ACTORS_DISPATCHER_H_
 #define SUPERFLUID_ACTORS_DISPATCHER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -28,6 +29,7 @@
 #include "actors/request_token.h"
 #include "actors/state_ops_interface.h"
 #include "actors/supervisor_interface.h"
+#include "actors/thread_room.h"
 #include "actors/transcriber_interface.h"
 #include "engine/cancel_token.h"
 #include "protocol/frame.h"
@@ -46,6 +48,7 @@ struct LinkLimits {
   uint32_t max_releases = 1024;       // with the engine; further ones hold their frame's credit
   uint32_t descriptor_credit = 16;    // descriptors received and not claimed
   uint32_t unsent_replies = 64;       // beyond this the link's requests are not read
+  absl::Duration hello_patience = absl::Seconds(5);       // for a HELLO that is accepted
   absl::Duration descriptor_patience = absl::Seconds(5);  // for a descriptor that a message names
   absl::Duration engine_patience = absl::Minutes(10);     // for the engine to let go of a link
   absl::Duration telemetry_period = absl::Seconds(1);     // for a peer that wants telemetry
@@ -60,6 +63,8 @@ struct DispatcherContext {
   EngineActor engine;
   Supervisor supervisor;
   AlarmClock alarms;
+  ThreadRoom thread_room;
+  std::shared_ptr<std::atomic<int64_t>> last_heard_ns;  // when the peer last sent a frame
   std::shared_ptr<EngineProgress> progress;
   std::shared_ptr<const linkw::HelloAck> hello;  // filled in but for version and token
   EngineInfo engine_info;
@@ -69,6 +74,7 @@ struct DispatcherContext {
   std::string model_root;
   LinkLimits limits;
   absl::Duration engine_stall;  // a step longer than this is reported as a stall
+  bool inherited = false;       // the only link there will be: its HELLO may take its time
   bool reset_engine_at_end = false;
   compat::Placement placement = compat::Placement::kDetached;
 };
@@ -76,7 +82,7 @@ struct DispatcherContext {
 // The hub of one link: handshake, versions, routing, the pairing of descriptors with the messages
 // that name them, one entry per open request, deadlines, drain, and the orderly end.
 //
-//   awaiting HELLO --HELLO--> claiming (drivers) --granted--> open --DRAIN--> draining
+//   awaiting HELLO --HELLO--> claiming its role --granted--> open --DRAIN--> draining
 //         \______________________\________________ end ________/____________/
 //                                                   |
 //              tokens set, jobs ended, "LinkEnded" to the Supervisor, gone
@@ -107,6 +113,7 @@ class DispatcherState {
   void OnBufferAttached(const BufferAttached& attached);
   void OnBufferLent(const BufferLent& lent);
   void OnArtifactsChecked(const ArtifactsChecked& checked);
+  void OnHelloOverdue();
   void OnTelemetry();
   void OnFrameWritten();
   void OnDrainLink(const DrainLink& drain);
@@ -124,7 +131,7 @@ class DispatcherState {
     Credit credit;
   };
   // The link's alarms: one each.
-  enum class Alarm : uint32_t { kDeadline, kDescriptor, kDrain, kTelemetry };
+  enum class Alarm : uint32_t { kHello, kDeadline, kDescriptor, kDrain, kTelemetry };
   // The frame being handled.
   struct Current {
     uint64_t seq = 0;
@@ -160,11 +167,13 @@ class DispatcherState {
   // dispatcher.cc: frames in, frames out, the end.
   Credit MakeCredit(const linkw::Frame& frame);
   void HandleHeld();
+  void HandleOvertaking();
   Outcome Handle(const HeldFrame& held);
   Outcome Route(const Current& current, linkw::DriverMessage message);
   void Reply(uint64_t correlation, linkw::WorkerMessage message);
   void RefuseRequest(const Current& current, linkw::Status status, std::string text);
   void LinkError(const absl::Status& status);
+  bool IsPart(const compat::Address& actor) const;
   void End(std::optional<linkw::Error> last_word, std::string reason);
   void ReportEnd();
 
@@ -212,6 +221,7 @@ class DispatcherState {
   void CallEngine(const Current& current, linkw::DriverMessage message);
   RunCall CallOf(const Current& current, linkw::DriverMessage message);
   void CallWithBuffer(linkw::BufId buffer, const RunCall& call);
+  bool StartArtifactChecker();
   void SendCall(RunCall call);
   void FailCall(uint64_t seq, linkw::Status status, std::string text);
   // Ends a call whose place was reserved and which the engine will not see.

@@ -129,10 +129,10 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Seed
 DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              linkw::StrategyRegister strategy) {
   if (!MayGenerate(current, false)) return Outcome::kHandled;
-  if (artifact_checker_ == nullptr) {
-    artifact_checker_ =
-        compat::Spawn(*self_, context_.placement, ArtifactCheckerBehavior, context_.model_root);
-    self_->monitor(artifact_checker_);
+  if (!StartArtifactChecker()) {
+    RefuseRequest(current, linkw::Status::kBusy,
+                  "the worker has no thread or memory left to check artifacts with");
+    return Outcome::kHandled;
   }
   RunCall call = CallOf(current, linkw::DriverMessage(std::move(strategy)));
   const auto* asked = &std::get<linkw::StrategyRegister>(*call.message);
@@ -142,13 +142,21 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
                CheckArtifacts{
                    .seq = current.seq,
                    .strategy = std::shared_ptr<const linkw::StrategyRegister>(call.message, asked),
-                   .token = call.token,
-                   .reply_to = Dispatcher(self_)});
+                   .token = call.token});
   open_.emplace(current.seq, OpenRequest{.token = call.token,
                                          .frame = current.Kept(),
                                          .reserved = std::move(call),
                                          .awaits_artifacts = true});
   return Outcome::kHandled;
+}
+
+bool DispatcherState::StartArtifactChecker() {
+  if (artifact_checker_ != nullptr) return true;
+  if (!context_.thread_room(1)) return false;
+  artifact_checker_ = compat::TrySpawn(*self_, context_.placement, ArtifactCheckerBehavior,
+                                       context_.model_root, Dispatcher(self_));
+  if (artifact_checker_ != nullptr) self_->monitor(artifact_checker_);
+  return artifact_checker_ != nullptr;
 }
 
 void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {

@@ -111,6 +111,9 @@ struct DrainOverdue {
   uint64_t drain = 0;
 };
 
+// The peer's HELLO has taken too long. To itself.
+struct HelloOverdue {};
+
 // Time for the counters that this peer asked for. To itself.
 struct SendTelemetry {};
 
@@ -130,8 +133,8 @@ using Dispatcher =
                    caf::result<void>(BufferAllocated), caf::result<void>(BufferAttached),
                    caf::result<void>(BufferLent), caf::result<void>(ArtifactsChecked),
                    caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
-                   caf::result<void>(DrainOverdue), caf::result<void>(SendTelemetry),
-                   caf::result<void>(EndLink)>;
+                   caf::result<void>(DrainOverdue), caf::result<void>(HelloOverdue),
+                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink)>;
 
 }  // namespace superfluid
 

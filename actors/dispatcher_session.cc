@@ -21,6 +21,11 @@ constexpr absl::Duration kClaimPatience = absl::Minutes(1);
 // Longer than a process lives.
 constexpr absl::Duration kForEver = absl::Hours(24 * 365);
 
+// LinkReader decodes what follows HELLO before the version is known, and LinkWriter has one
+// version: a second one needs both to be told, and the reader to stop at HELLO until then.
+constexpr linkw::VersionRange kServed;
+static_assert(kServed.min == kServed.max, "a link reads and writes one version");
+
 bool WantsTelemetry(const linkw::Hello& hello) {
   return std::find(hello.features.begin(), hello.features.end(), "telemetry") !=
          hello.features.end();
@@ -37,21 +42,25 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
   client_name_ = hello.client_name;
   role_ = hello.role;
   wants_telemetry_ = WantsTelemetry(hello);
-  if (role_ == linkw::Role::kObserver) {
-    Open(current.seq, *version);
-    return Outcome::kHandled;
-  }
-  phase_ = LinkPhase::kClaimingDriver;
-  compat::Request(self_, context_.supervisor, kClaimPatience, ClaimDriver{context_.id})
+  phase_ = LinkPhase::kClaimingRole;
+  compat::Request(self_, context_.supervisor, kClaimPatience,
+                  ClaimRole{.link = context_.id, .role = role_})
       .then(
-          [this, seq = current.seq, version = *version](const DriverClaimed& claimed) {
-            if (phase_ != LinkPhase::kClaimingDriver) return;
+          [this, seq = current.seq, version = *version](const RoleClaimed& claimed) {
+            if (phase_ != LinkPhase::kClaimingRole) return;
             if (!claimed.status.ok()) return LinkError(claimed.status);
             Open(seq, version);
+            HandleOvertaking();
             HandleHeld();
           },
           [this](const caf::error& error) { LinkError(ToStatus(error)); });
   return Outcome::kHandled;
+}
+
+// A HELLO may have been refused meanwhile; then another could follow.
+void DispatcherState::OnHelloOverdue() {
+  if (phase_ != LinkPhase::kAwaitingHello) return;
+  LinkError(linkw::MakeStatus(linkw::Status::kDeadlineExceeded, "no HELLO came in time"));
 }
 
 void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
@@ -194,7 +203,7 @@ void DispatcherState::ShutWorkerDown(const Current& current, const linkw::DrainR
 
 void DispatcherState::OnDrainLink(const DrainLink& drain) {
   if (phase_ == LinkPhase::kEnded) return;
-  if (phase_ == LinkPhase::kClaimingDriver) {
+  if (phase_ == LinkPhase::kClaimingRole) {
     pending_drain_ = drain;
     return;
   }

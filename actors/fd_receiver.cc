@@ -55,6 +55,8 @@ void FdReceiverState::End() {
 FdReceiver::behavior_type FdReceiverBehavior(FdReceiver::stateful_pointer<FdReceiverState> self,
                                              std::shared_ptr<FdChannel> channel,
                                              Dispatcher dispatcher, uint32_t credit) {
+  self->set_down_handler([self](const caf::down_msg&) { self->state.OnDispatcherDown(); });
+  self->monitor(dispatcher);
   self->state.Start(std::move(channel), std::move(dispatcher), credit);
   return {
       [self](const ReceiveDescriptors&) { self->state.OnReadable(); },

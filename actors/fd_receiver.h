@@ -27,6 +27,7 @@ class FdReceiverState {
   void Start(std::shared_ptr<FdChannel> channel, Dispatcher dispatcher, uint32_t credit);
   void OnReadable();
   void OnGrant(const GrantDescriptors& grant);
+  void OnDispatcherDown() { End(); }
 
  private:
   void WaitUntilReadable();

@@ -100,6 +100,8 @@ void LinkReaderState::WaitUntilReadable() {
 LinkReader::behavior_type LinkReaderBehavior(LinkReader::stateful_pointer<LinkReaderState> self,
                                              std::shared_ptr<ByteStream> stream,
                                              Dispatcher dispatcher, LinkReaderOptions options) {
+  self->set_down_handler([self](const caf::down_msg&) { self->quit(); });
+  self->monitor(dispatcher);
   self->state.Start(std::move(stream), std::move(dispatcher), options);
   return {
       [self](const ReadSocket&) { self->state.OnReadable(); },

@@ -25,6 +25,8 @@ struct LinkReaderOptions {
 //   ReadSocket --> decode --> FrameReceived ... until no credit (then GrantFrames resumes)
 //                        \--> ReadingEnded, once, and the actor ends: end of file, or a link error
 //
+// Ends with its dispatcher, too.
+//
 // Runs on a thread of its own, since a socket's WhenReadable blocks; Shutdown of the stream wakes
 // it.
 class LinkReaderState {

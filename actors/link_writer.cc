@@ -23,6 +23,7 @@ void LinkWriterState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispa
   dispatcher_ = std::move(dispatcher);
   options_ = options;
   encoder_.SetMaxFrame(options.max_frame);
+  self_->monitor(dispatcher_);
 }
 
 void LinkWriterState::OnSend(const SendMessage& send) {
@@ -74,6 +75,13 @@ void LinkWriterState::OnClose(const CloseLink& close) {
   if (waiting_) {
     SetAlarmFor(self_, LinkWriter(self_), options_.alarms, 0, options_.linger, WriteSocket{});
   }
+}
+
+void LinkWriterState::OnDispatcherDown() {
+  OnClose({linkw::Error{.status = linkw::Status::kInternal,
+                        .message = "the link failed inside the worker",
+                        .detail = {},
+                        .fatal = true}});
 }
 
 void LinkWriterState::Enqueue(const linkw::EncodedMessage& encoded, uint64_t correlation,
@@ -154,6 +162,7 @@ bool LinkWriterState::LingerIsOver() { return compat::NowNs(self_) >= close_at_n
 LinkWriter::behavior_type LinkWriterBehavior(LinkWriter::stateful_pointer<LinkWriterState> self,
                                              std::shared_ptr<ByteStream> stream,
                                              Dispatcher dispatcher, LinkWriterOptions options) {
+  self->set_down_handler([self](const caf::down_msg&) { self->state.OnDispatcherDown(); });
   self->state.Start(std::move(stream), std::move(dispatcher), options);
   return {
       [self](const SendMessage& send) { self->state.OnSend(send); },

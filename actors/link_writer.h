@@ -35,6 +35,8 @@ struct LinkWriterOptions {
 // is replaced by a TOO_LARGE answer, so that its request is answered all the same. Writes happen at
 // once; frames that pile up while the socket is full leave together in one gathered write.
 //
+// If the dispatcher ends without a CloseLink, the peer is told that the link failed.
+//
 // Runs on a thread of its own: while a socket is full it blocks, for kPatience at a time.
 class LinkWriterState {
  public:
@@ -47,6 +49,8 @@ class LinkWriterState {
   void OnSend(const SendMessage& send);
   void OnWritable();
   void OnClose(const CloseLink& close);
+  // The dispatcher has ended: if it closed the link before, the writer goes on with that.
+  void OnDispatcherDown();
 
  private:
   struct Ticket {

@@ -8,17 +8,12 @@
 #include "actors/engine_status.h"
 #include "actors/printable.h"
 #include "actors/status_error.h"
-#include "protocol/codec.h"
-#include "protocol/frame.h"
 #include "protocol/status.h"
 #include "shm/ring.h"
 #include "spdlog/spdlog.h"
 
 namespace superfluid {
 namespace {
-
-// How long a second driver waits for the first to go before it is refused.
-constexpr absl::Duration kClaimGrace = absl::Milliseconds(250);
 
 uint64_t Number(LinkId id) { return static_cast<uint64_t>(id); }
 
@@ -59,6 +54,7 @@ linkw::HelloAck MakeHello(const WorkerConfig& config, const EngineLoaded& loaded
 void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress> progress) {
   config_ = std::move(config);
   progress_ = std::move(progress);
+  places_.emplace(config_.places);
   engine_ = compat::Spawn(
       *self_, config_.placement, EngineActorBehavior,
       EngineActorOptions{.make_engine = config_.make_engine,
@@ -95,134 +91,6 @@ void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
   spaces_ = std::make_shared<const std::vector<StateSpace>>(loaded.spaces);
   hello_ = std::make_shared<const linkw::HelloAck>(MakeHello(config_, loaded));
   compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
-}
-
-void SupervisorState::OnFrames(const FramesConnected& connected) {
-  if (shutting_down_ || exit_with_ || hello_ == nullptr) {
-    return RefuseLink(*connected.stream, linkw::Status::kDraining, "the worker is shutting down");
-  }
-  if (links_.size() >= config_.max_links) {
-    return RefuseLink(*connected.stream, linkw::Status::kBusy,
-                      absl::StrCat("the worker has ", links_.size(), " links, the most it may"));
-  }
-  StartLink(connected);
-}
-
-void SupervisorState::StartLink(const FramesConnected& connected) {
-  const LinkId id{++last_link_};
-  Link link{
-      .inherited = connected.inherited, .dispatcher = {}, .stream = connected.stream, .token = {}};
-  if (!connected.inherited && connected.descriptors == nullptr) link.token = config_.make_token();
-  link.dispatcher =
-      compat::Spawn(*self_, config_.placement, DispatcherBehavior,
-                    DispatcherContext{
-                        .id = id,
-                        .token = link.token,
-                        .stream = connected.stream,
-                        .descriptors = connected.descriptors,
-                        .engine = engine_,
-                        .supervisor = Supervisor(self_),
-                        .alarms = alarms_,
-                        .progress = progress_,
-                        .hello = hello_,
-                        .engine_info = engine_info_,
-                        .engine_generates = engine_generates_,
-                        .spaces = spaces_,
-                        .media_root = config_.media_root,
-                        .model_root = config_.model_root,
-                        .limits = config_.limits,
-                        .engine_stall = config_.engine_stall,
-                        .reset_engine_at_end = config_.on_disconnect == OnDisconnect::kReset,
-                        .placement = config_.placement,
-                    });
-  self_->monitor(link.dispatcher);
-  links_.emplace(id, std::move(link));
-}
-
-// One ERROR frame, as much of it as the socket takes at once, and the end: nobody is waited for.
-void SupervisorState::RefuseLink(ByteStream& stream, linkw::Status status,
-                                 const std::string& reason) {
-  const linkw::EncodedMessage error = linkw::Serialize(linkw::WorkerMessage(
-      linkw::Error{.status = status, .message = reason, .detail = {}, .fatal = true}));
-  const absl::StatusOr<std::string> frame =
-      linkw::FrameEncoder().Encode(error.type, 0, error.payload);
-  if (frame.ok()) {
-    const std::string_view piece = *frame;
-    (void)stream.Write(absl::MakeConstSpan(&piece, 1));
-  }
-  stream.Shutdown();
-}
-
-void SupervisorState::OnDescriptors(const DescriptorsConnected& connected) {
-  for (const auto& [id, link] : links_) {
-    if (link.token == linkw::LinkToken{} || link.token != connected.token) continue;
-    compat::Send(self_, link.dispatcher, DescriptorChannelOpened{connected.channel});
-    return;
-  }
-  spdlog::warn("fds.refused reason=\"no link has this token\"");
-  connected.channel->Shutdown();
-}
-
-caf::typed_response_promise<DriverClaimed> SupervisorState::OnClaim(const ClaimDriver& claim) {
-  auto promise = self_->make_response_promise<caf::typed_response_promise<DriverClaimed>>();
-  auto answer = std::make_shared<ReplyGuard<DriverClaimed>>(promise);
-  if (!driver_) {
-    driver_ = claim.link;
-    answer->Answer(DriverClaimed{absl::OkStatus()});
-    return promise;
-  }
-  waiting_claims_.push_back({.link = claim.link, .answer = std::move(answer)});
-  compat::SendAfter(self_, Supervisor(self_), kClaimGrace, ClaimOverdue{claim.link});
-  return promise;
-}
-
-void SupervisorState::OnClaimOverdue(LinkId link) {
-  const auto it = std::find_if(waiting_claims_.begin(), waiting_claims_.end(),
-                               [link](const Claim& claim) { return claim.link == link; });
-  if (it == waiting_claims_.end() || driver_ending_) return;
-  it->answer->Answer(
-      DriverClaimed{linkw::MakeStatus(linkw::Status::kBusy, "another link drives this worker")});
-  waiting_claims_.erase(it);
-}
-
-void SupervisorState::OnLinkEnding(LinkId link) {
-  if (driver_ == link) driver_ending_ = true;
-  std::erase_if(waiting_claims_, [link](const Claim& claim) { return claim.link == link; });
-}
-
-void SupervisorState::OnLinkEnded(const LinkEnded& ended) {
-  drain_finished_ += ended.finished;
-  drain_cancelled_ += ended.cancelled;
-  ForgetLink(ended.link, ended.reason);
-}
-
-void SupervisorState::ForgetLink(LinkId id, const std::string& reason) {
-  auto node = links_.extract(id);
-  if (node.empty()) return;
-  std::erase_if(waiting_claims_, [id](const Claim& claim) { return claim.link == id; });
-  const bool drove = driver_ == id;
-  if (drove) FreeDriver();
-  const bool exits =
-      node.mapped().inherited || (drove && config_.on_disconnect == OnDisconnect::kExit);
-  if (exits && !exit_with_) {
-    exit_with_ = {ExitCode::kOk, absl::StrCat("the link ended: ", reason)};
-    for (const auto& [other, link] : links_) {
-      compat::Send(self_, link.dispatcher,
-                   EndLink{linkw::Status::kDraining, "the worker is shutting down"});
-    }
-  }
-  DrainLastLink();
-  ExitIfDone();
-}
-
-void SupervisorState::FreeDriver() {
-  driver_.reset();
-  driver_ending_ = false;
-  if (waiting_claims_.empty()) return;
-  Claim next = std::move(waiting_claims_.front());
-  waiting_claims_.pop_front();
-  driver_ = next.link;
-  next.answer->Answer(DriverClaimed{absl::OkStatus()});
 }
 
 void SupervisorState::OnCheckHealth() {
@@ -289,12 +157,16 @@ void SupervisorState::OnDown(const caf::down_msg& down) {
   }
   for (const auto& [id, link] : links_) {
     if (link.dispatcher.address() != down.source) continue;
-    // Its orderly end was reported before; this one died. The engine must let go all the same.
+    // Its orderly end was reported before; this one died. Its writer tells the peer, and the engine
+    // must let go all the same.
     spdlog::error("dispatcher.died link={} reason=\"{}\"", Number(id),
                   Printable(ToStatus(down.reason).message()));
-    RefuseLink(*link.stream, linkw::Status::kInternal, "the link failed inside the worker");
+    if (link.channel != nullptr) link.channel->Shutdown();
     OnLinkEnding(id);
-    const auto forget = [this, lost = id] { ForgetLink(lost, "its dispatcher died"); };
+    const auto forget = [this, lost = id, stream = link.stream] {
+      stream->Shutdown();  // in case that the writer died as well
+      ForgetLink(lost, "its dispatcher died");
+    };
     compat::Request(self_, engine_, config_.limits.engine_patience, ReleaseLink{.link = id})
         .then([forget](const LinkReleased&) { forget(); },
               [forget](const caf::error&) { forget(); });
@@ -338,7 +210,7 @@ Supervisor::behavior_type SupervisorBehavior(Supervisor::stateful_pointer<Superv
       [self](const StartWorker&) { return self->state.OnStart(); },
       [self](const FramesConnected& connected) { self->state.OnFrames(connected); },
       [self](const DescriptorsConnected& connected) { self->state.OnDescriptors(connected); },
-      [self](const ClaimDriver& claim) { return self->state.OnClaim(claim); },
+      [self](const ClaimRole& claim) { return self->state.OnClaim(claim); },
       [self](const ClaimOverdue& overdue) { self->state.OnClaimOverdue(overdue.link); },
       [self](const LinkEnding& ending) { self->state.OnLinkEnding(ending.link); },
       [self](const LinkEnded& ended) { self->state.OnLinkEnded(ended); },

@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_ACTORS_SUPERVISOR_H_
 #define SUPERFLUID_ACTORS_SUPERVISOR_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -16,8 +17,10 @@
 #include "actors/dispatcher.h"
 #include "actors/engine_actor.h"
 #include "actors/engine_progress.h"
+#include "actors/link_places.h"
 #include "actors/reply_guard.h"
 #include "actors/supervisor_interface.h"
+#include "actors/thread_room.h"
 #include "protocol/messages.h"
 
 namespace superfluid {
@@ -45,7 +48,7 @@ struct WorkerConfig {
   std::string media_root = "/";  // audio and images that a daemon names lie below it
   std::string model_root = "/";  // adapters and strategy artifacts likewise
   LinkLimits limits;
-  size_t max_links = 32;  // driver and observers together
+  LinkPlaceLimits places;  // of links that do not drive
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
   absl::Duration step_budget = absl::Milliseconds(10);
   absl::Duration engine_load_patience = absl::Minutes(30);
@@ -56,6 +59,7 @@ struct WorkerConfig {
   absl::Duration health_period = absl::Milliseconds(250);
   compat::Placement placement = compat::Placement::kDetached;  // of actors with their own thread
   std::function<linkw::LinkToken()> make_token;                // 16 unguessable bytes
+  ThreadRoom thread_room = HasThreadRoom;
   // Called once, when the worker is to end; links are closed by then.
   std::function<void(ExitCode code, std::string reason)> on_exit;
   // Called when a step took longer than engine_kill; must not return in a real worker.
@@ -83,7 +87,7 @@ class SupervisorState {
   caf::typed_response_promise<WorkerStarted> OnStart();
   void OnFrames(const FramesConnected& connected);
   void OnDescriptors(const DescriptorsConnected& connected);
-  caf::typed_response_promise<DriverClaimed> OnClaim(const ClaimDriver& claim);
+  caf::typed_response_promise<RoleClaimed> OnClaim(const ClaimRole& claim);
   void OnClaimOverdue(LinkId link);
   void OnLinkEnding(LinkId link);
   void OnLinkEnded(const LinkEnded& ended);
@@ -97,17 +101,27 @@ class SupervisorState {
     bool inherited = false;  // there will never be another: the worker ends with it
     Dispatcher dispatcher;
     std::shared_ptr<ByteStream> stream;
+    std::shared_ptr<FdChannel> channel;  // null: it has not come
     linkw::LinkToken token{};
+    std::shared_ptr<std::atomic<int64_t>> last_heard_ns;
   };
+  using ClaimAnswer = std::shared_ptr<ReplyGuard<RoleClaimed>>;
+  // Of a driver while there is another.
   struct Claim {
     LinkId link{};
-    std::shared_ptr<ReplyGuard<DriverClaimed>> answer;
+    ClaimAnswer answer;
+    bool overdue = false;  // it is refused unless it is the next that drives
   };
 
   void OnEngineLoaded(const EngineLoaded& loaded);
-  void StartLink(const FramesConnected& connected);
-  void RefuseLink(ByteStream& stream, linkw::Status status, const std::string& reason);
+  bool StartLink(LinkId id, const FramesConnected& connected);
+  DispatcherContext ContextOf(LinkId id, const Link& link);
+  static void RefuseLink(ByteStream& stream, linkw::Status status, const std::string& reason);
+  void LetGo(LinkId id, const std::string& reason);
+  void ClaimDriver(LinkId link, ClaimAnswer answer);
+  void ClaimObserver(LinkId link, ReplyGuard<RoleClaimed>& answer);
   void ForgetLink(LinkId id, const std::string& reason);
+  void RefuseOverdueClaims();
   void FreeDriver();
   void FailEverything(ExitCode code, const std::string& reason);
   void DrainLastLink();
@@ -124,6 +138,7 @@ class SupervisorState {
   std::shared_ptr<const std::vector<StateSpace>> spaces_;
   std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
   std::map<LinkId, Link> links_;
+  std::optional<LinkPlaces> places_;
   uint64_t last_link_ = 0;
   std::optional<LinkId> driver_;
   bool driver_ending_ = false;  // its link is over, but the engine still cleans up

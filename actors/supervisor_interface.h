@@ -33,14 +33,15 @@ struct DescriptorsConnected {
   std::shared_ptr<FdChannel> channel;
 };
 
-// May this link drive the worker? From Dispatcher, on HELLO with the DRIVER role. If another link
-// drives it, the answer waits for a moment, since that link may be about to end (a daemon that was
-// restarted), and as long as the engine still cleans up after it.
-struct ClaimDriver {
+// May this link drive the worker, or observe it? From Dispatcher, on HELLO. If another link drives
+// the worker, the answer to a second driver waits for a moment, since that link may be about to end
+// (a daemon that was restarted), and as long as the engine still cleans up after it.
+struct ClaimRole {
   LinkId link{};
+  linkw::Role role{};
 };
-struct DriverClaimed {
-  absl::Status status;  // OK, or why not: another link drives the worker
+struct RoleClaimed {
+  absl::Status status;  // OK, or why not: BUSY
 };
 
 // The claim of this link has waited long enough. To itself.
@@ -78,7 +79,7 @@ struct ShutDownOverdue {};
 // Starts, watches and ends everything else. See supervisor.h.
 using Supervisor =
     compat::Handle<caf::result<WorkerStarted>(StartWorker), caf::result<void>(FramesConnected),
-                   caf::result<void>(DescriptorsConnected), caf::result<DriverClaimed>(ClaimDriver),
+                   caf::result<void>(DescriptorsConnected), caf::result<RoleClaimed>(ClaimRole),
                    caf::result<void>(ClaimOverdue), caf::result<void>(LinkEnding),
                    caf::result<void>(LinkEnded), caf::result<void>(CheckHealth),
                    caf::result<void>(ShutDown), caf::result<void>(ShutDownOverdue)>;

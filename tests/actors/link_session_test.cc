@@ -157,17 +157,6 @@ TEST_F(LinkSessionTest, ObserversMayLookButNotTouch) {
   EXPECT_FALSE(observer.closed());
 }
 
-TEST_F(LinkSessionTest, TooManyLinksAreRefusedWithBusy) {
-  config.max_links = 2;
-  Start();
-  ConnectObserver();
-  ConnectObserver();
-  Peer& third = Connect();
-  Run();
-  EXPECT_EQ(third.Expect<linkw::Error>(0).status, linkw::Status::kBusy);
-  EXPECT_TRUE(third.closed());
-}
-
 TEST_F(LinkSessionTest, AStalledEngineIsReportedByPongAndThenFatal) {
   engine_options.emplace_back("stuck_at_step", "3");
   engine_options.emplace_back("stuck_ms", "60000");

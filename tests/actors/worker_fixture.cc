@@ -58,6 +58,11 @@ std::optional<TaggedFd> Peer::ReceiveFd() {
   return std::move(received->item);
 }
 
+bool Peer::descriptors_closed() {
+  const absl::StatusOr<FdReceiveResult> received = descriptors_->Receive();
+  return received.ok() && received->state == IoState::kClosed;
+}
+
 void Peer::HangUp() {
   stream_->Shutdown();
   if (descriptors_ != nullptr) descriptors_->Shutdown();
@@ -107,6 +112,7 @@ WorkerFixture::WorkerFixture() {
   clock_ = std::make_shared<ScriptedClock>(*scheduler_);
   config.placement = compat::Placement::kPooled;
   config.make_token = [] { return linkw::LinkToken{7}; };
+  config.thread_room = [](size_t) { return true; };
   config.on_exit = [this](ExitCode code, std::string reason) {
     EXPECT_FALSE(exit_.has_value()) << "the worker ended twice";
     exit_ = {code, std::move(reason)};
@@ -150,6 +156,8 @@ Peer& WorkerFixture::Connect(bool with_descriptors, size_t capacity_bytes, bool 
     our_channel = std::move(near);
     connected.descriptors = std::move(far);
   }
+  if (wrap_stream) connected.stream = wrap_stream(connected.stream);
+  if (wrap_channel && with_descriptors) connected.descriptors = wrap_channel(connected.descriptors);
   compat::SendFromOutside(supervisor_, connected);
   return peers_.emplace_back(std::move(ours), std::move(our_channel));
 }

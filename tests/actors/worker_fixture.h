@@ -68,6 +68,7 @@ class Peer {
   void SendRaw(std::string_view bytes);
   void SendFd(uint64_t tag, int fd);
   std::optional<TaggedFd> ReceiveFd();
+  bool descriptors_closed();
   void HangUp();
 
   // Takes what has arrived (at most `max_bytes`) out of the stream.
@@ -107,6 +108,10 @@ class WorkerFixture : public testing::Test {
   WorkerConfig config;
   std::vector<std::pair<std::string, std::string>> engine_options = {
       {"segment_ms", "100"}, {"steps_per_segment", "5"}, {"step_us", "2000"}};
+
+  // Changes what the worker gets of the next connections, if set.
+  std::function<std::shared_ptr<ByteStream>(std::shared_ptr<ByteStream>)> wrap_stream;
+  std::function<std::shared_ptr<FdChannel>(std::shared_ptr<FdChannel>)> wrap_channel;
 
   // Which of the ready actors runs next: each in turn, or a random one, by this generator.
   bool random_order = false;

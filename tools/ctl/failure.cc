@@ -144,8 +144,8 @@ Failure ConnectFailure(const absl::Status& status, const std::string& socket_pat
       return {.code = ExitCode::kFailed,
               .what = what,
               .advice =
-                  "the worker takes connections of its own user only, unless its "
-                  "--allow-uid says otherwise"};
+                  "the worker takes connections of its own user and of those that its --allow-uid "
+                  "names; they also need the right to enter the socket's folder"};
     case linkw::Status::kDraining:
       return {.code = ExitCode::kFailed,
               .what = what,

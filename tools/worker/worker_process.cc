@@ -29,6 +29,7 @@
 #include "actors/printable.h"
 #include "actors/status_error.h"
 #include "actors/supervisor.h"
+#include "actors/thread_room.h"
 #include "caf/scoped_actor.hpp"
 #include "engine/loader/bundle_hash.h"
 #include "engine/loader/loader.h"
@@ -38,6 +39,7 @@
 #include "shm/socket_fd_channel.h"
 #include "spdlog/spdlog.h"
 #include "tools/worker/crash_report.h"
+#include "tools/worker/outcome.h"
 #include "tools/worker/signals.h"
 #include "tools/worker/token.h"
 #include "tools/worker/worker_log.h"
@@ -47,7 +49,11 @@ namespace {
 
 constexpr int kExitEngineNotLoaded = 3;
 constexpr absl::Duration kCancelPatience = absl::Seconds(2);  // SIGINT
-constexpr int kTeardownSeconds = 5;
+constexpr unsigned kTeardownSeconds = 5;
+
+// That the worker itself needs: the pool, the clock of the actor system, the supervisor, the alarm
+// clock, the engine, the sorter of connections, and the watch for signals while it loads.
+constexpr size_t kWorkerThreads = 9;
 
 // The pool serves transcribers (which open files) and state ops (which map memory).
 constexpr size_t kPoolThreads = 2;
@@ -106,8 +112,9 @@ struct Sockets {
 absl::StatusOr<Sockets> OpenSockets(const WorkerOptions& options) {
   Sockets sockets;
   if (!options.listen_path.empty()) {
-    absl::StatusOr<std::unique_ptr<UnixListener>> listener =
-        UnixListener::Listen(options.listen_path);
+    absl::StatusOr<std::unique_ptr<UnixListener>> listener = UnixListener::Listen(
+        options.listen_path,
+        options.allowed_uids.empty() ? UnixListener::kOwnUser : UnixListener::kAnyUser);
     if (!listener.ok()) return listener.status();
     sockets.listener = *std::move(listener);
     return sockets;
@@ -153,13 +160,6 @@ absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
   return EnginePlace{.library = *std::move(library), .bundle_hash = *hash};
 }
 
-// What the threads of the process tell main.
-struct Outcome {
-  std::atomic<bool> exited{false};
-  ExitCode code = ExitCode::kOk;
-  std::string reason;
-};
-
 spdlog::level::level_enum ToSpdlog(EngineLogLevel level) {
   switch (level) {
     case EngineLogLevel::kDebug:
@@ -200,8 +200,7 @@ void NoteUnusedDevice(const Engine& engine, int device) {
   }
 }
 
-WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
-                        SignalWaiter& signals, Outcome& outcome) {
+WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine, Outcome& outcome) {
   WorkerConfig config;
   config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
     NoteEngineThread(library);
@@ -222,11 +221,8 @@ WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
   config.engine_stall = options.engine_stall;
   config.engine_kill = options.engine_kill;
   config.make_token = MakeLinkToken;
-  config.on_exit = [&signals, &outcome](ExitCode code, std::string reason) {
-    outcome.code = code;
-    outcome.reason = std::move(reason);
-    outcome.exited.store(true, std::memory_order_release);
-    signals.Wake();
+  config.on_exit = [&outcome](ExitCode code, std::string reason) {
+    outcome.Set(code, std::move(reason));
   };
   config.on_engine_stuck = [](absl::Duration age) { ReportStuckEngineAndAbort(age); };
   return config;
@@ -261,8 +257,9 @@ std::function<void(int)> LeaveAtSignal(Sockets& sockets) {
 
 ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor) {
   ConnectionSorter::Callbacks callbacks;
-  callbacks.on_frames = [supervisor](OwnedFd socket) {
-    absl::StatusOr<std::unique_ptr<ByteStream>> stream = MakeSocketStream(std::move(socket));
+  callbacks.on_frames = [supervisor](OwnedFd socket, std::string received) {
+    absl::StatusOr<std::unique_ptr<ByteStream>> stream =
+        MakeSocketStream(std::move(socket), std::move(received));
     if (stream.ok()) {
       compat::SendFromOutside(supervisor, FramesConnected{.stream = *std::move(stream)});
     }
@@ -277,11 +274,28 @@ ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor) {
   return callbacks;
 }
 
+// Starts the thread that takes connections until the listener is shut down.
+absl::StatusOr<std::thread> Listen(UnixListener& listener, const WorkerOptions& options,
+                                   const Supervisor& supervisor) {
+  ConnectionSorter::Options sorter_options;
+  sorter_options.allowed_uids = options.allowed_uids;
+  sorter_options.allowed_uids.push_back(geteuid());
+  try {
+    return std::thread(
+        [&listener, sorter_options, callbacks = SorterCallbacks(supervisor)]() mutable {
+          ConnectionSorter(listener, std::move(sorter_options), std::move(callbacks)).Run();
+        });
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no thread to take connections with: ", error.what()));
+  }
+}
+
 // Turns signals into orders until the worker has ended. Each further signal is more impatient.
 void WaitForEnd(SignalWaiter& signals, const Supervisor& supervisor, const Outcome& outcome,
                 absl::Duration drain_patience) {
   int count = 0;
-  while (!outcome.exited.load(std::memory_order_acquire)) {
+  while (!outcome.exited()) {
     const std::optional<int> signal = signals.Wait();
     if (!signal) continue;
     ++count;
@@ -296,12 +310,21 @@ void WaitForEnd(SignalWaiter& signals, const Supervisor& supervisor, const Outco
   }
 }
 
-// Actors that hang (an engine that does not return) must not keep the process: it ends anyway.
+// Actors that hang (an engine that does not return) must not keep the process: it ends anyway. By a
+// signal: there may be no thread left to wait with.
+std::atomic<int> leave_code;
 void LeaveSoon(int code) {
-  std::thread([code] {
-    std::this_thread::sleep_for(std::chrono::seconds(kTeardownSeconds));
-    std::_Exit(code);
-  }).detach();
+  leave_code = code;
+  std::signal(SIGALRM, [](int) { std::_Exit(leave_code); });
+  alarm(kTeardownSeconds);
+}
+
+absl::Status CheckThreadRoom() {
+  if (HasThreadRoom(kWorkerThreads)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the worker needs ", kWorkerThreads,
+                   " threads and may not have them: see the limits of processes and of memory "
+                   "(pids.max of the cgroup, ulimit -u, ulimit -v)"));
 }
 
 }  // namespace
@@ -312,6 +335,9 @@ int RunWorker(const WorkerOptions& options) {
   if (absl::Status roots = CheckRoots(options); !roots.ok()) {
     return Fail(kExitCannotStart, "worker.cannot_start", roots);
   }
+  if (absl::Status room = CheckThreadRoom(); !room.ok()) {
+    return Fail(kExitCannotStart, "worker.cannot_start", room);
+  }
   absl::StatusOr<Sockets> sockets = OpenSockets(options);
   if (!sockets.ok()) return Fail(kExitCannotStart, "worker.cannot_start", sockets.status());
   std::optional<SignalWatch> loading(std::in_place, *signals, LeaveAtSignal(*sockets));
@@ -319,14 +345,15 @@ int RunWorker(const WorkerOptions& options) {
   const absl::StatusOr<EnginePlace> engine = FindEngine(options);
   if (!engine.ok()) return Fail(kExitEngineNotLoaded, "engine.not_found", engine.status());
 
+  Outcome outcome(*signals);  // outlives the actors, which may say more than main waits for
   caf::actor_system_config caf_config;
   compat::UseSharingScheduler(caf_config, kPoolThreads);
   caf::actor_system system(caf_config);
-  Outcome outcome;
   auto progress = std::make_shared<EngineProgress>();
   NoteEngineProgress(progress);
   Supervisor supervisor = compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
-                                        MakeConfig(options, *engine, *signals, outcome), progress);
+                                        MakeConfig(options, *engine, outcome), progress);
+  SetAtEndOf(supervisor, outcome);
   spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
   const absl::Status started = StartAndWait(system, supervisor);
   loading.reset();
@@ -339,13 +366,14 @@ int RunWorker(const WorkerOptions& options) {
   }
   std::thread listening;
   if (sockets->listener != nullptr) {
-    ConnectionSorter::Options sorter_options;
-    sorter_options.allowed_uids = options.allowed_uids;
-    sorter_options.allowed_uids.push_back(geteuid());
-    listening = std::thread([&listener = *sockets->listener, sorter_options,
-                             callbacks = SorterCallbacks(supervisor)]() mutable {
-      ConnectionSorter(listener, std::move(sorter_options), std::move(callbacks)).Run();
-    });
+    absl::StatusOr<std::thread> thread = Listen(*sockets->listener, options, supervisor);
+    if (!thread.ok()) {
+      const int code = Fail(kExitCannotStart, "worker.cannot_start", thread.status());
+      caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
+      LeaveSoon(code);
+      return code;
+    }
+    listening = *std::move(thread);
     spdlog::info("worker.ready listen=\"{}\" pid={}", Printable(options.listen_path), getpid());
   } else {
     compat::SendFromOutside(supervisor, *std::exchange(sockets->inherited, std::nullopt));
@@ -359,10 +387,10 @@ int RunWorker(const WorkerOptions& options) {
     listening.join();
     sockets->listener.reset();
   }
-  const int code = static_cast<int>(outcome.code);
-  spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason));
+  const int code = static_cast<int>(outcome.code());
+  spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason()));
   LeaveSoon(code);
-  if (outcome.code != ExitCode::kOk) LeaveNow(code);
+  if (outcome.code() != ExitCode::kOk) LeaveNow(code);
   return code;
 }
 

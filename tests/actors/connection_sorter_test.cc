@@ -1,0 +1,166 @@
+#include "actors/connection_sorter.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "protocol/codec.h"
+#include "protocol/frame.h"
+#include "protocol/frame_decoder.h"
+#include "protocol/messages.h"
+#include "protocol/status.h"
+#include "protocol/transport/unix_connect.h"
+#include "protocol/transport/unix_listener.h"
+
+namespace superfluid {
+namespace {
+
+std::string HelloFrame() {
+  linkw::Hello hello;
+  hello.client_name = "test";
+  hello.role = linkw::Role::kObserver;
+  const linkw::EncodedMessage encoded = linkw::Serialize(linkw::DriverMessage(hello));
+  return *linkw::FrameEncoder().Encode(encoded.type, 0, encoded.payload);
+}
+
+absl::Duration CpuOfThisThread() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return absl::DurationFromTimespec(used);
+}
+
+class ConnectionSorterTest : public testing::Test {
+ protected:
+  ConnectionSorterTest() {
+    char name[] = "/tmp/sfsXXXXXX";
+    folder_ = mkdtemp(name);
+    listener_ = *UnixListener::Listen(folder_ + "/w.sock");
+    options_.allowed_uids = {geteuid()};
+    options_.patience = absl::Minutes(10);
+  }
+  ~ConnectionSorterTest() override {
+    Stop();
+    listener_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void Start() {
+    ConnectionSorter::Callbacks callbacks;
+    callbacks.on_frames = [this](OwnedFd socket, std::string received) {
+      frames_.set_value({std::move(socket), std::move(received)});
+    };
+    callbacks.on_descriptors = [](const linkw::LinkToken&, OwnedFd) {};
+    thread_ = std::thread([this, callbacks] {
+      ConnectionSorter(*listener_, options_, callbacks).Run();
+      cpu_ = CpuOfThisThread();
+    });
+  }
+  void Stop() {
+    if (!thread_.joinable()) return;
+    listener_->Shutdown();
+    thread_.join();
+  }
+
+  OwnedFd Connect() const { return *ConnectUnix(listener_->path(), absl::Seconds(30)); }
+  static void Send(const OwnedFd& socket, std::string_view bytes) {
+    ASSERT_EQ(send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // What comes until the other side closes.
+  static std::string ReadToEnd(const OwnedFd& socket) {
+    std::string all;
+    pollfd readable{.fd = socket.get(), .events = POLLIN, .revents = 0};
+    char piece[4096];
+    while (poll(&readable, 1, 60'000) == 1) {
+      const ssize_t got = recv(socket.get(), piece, sizeof piece, 0);
+      if (got <= 0) return all;
+      all.append(piece, static_cast<size_t>(got));
+    }
+    ADD_FAILURE() << "the connection stays open";
+    return all;
+  }
+
+  std::string folder_;
+  std::unique_ptr<UnixListener> listener_;
+  ConnectionSorter::Options options_;
+  std::promise<std::pair<OwnedFd, std::string>> frames_;
+  std::thread thread_;
+  absl::Duration cpu_;
+};
+
+TEST_F(ConnectionSorterTest, AFewBytesBurnNoCore) {
+  options_.patience = absl::Milliseconds(400);
+  Start();
+  const OwnedFd one = Connect();
+  Send(one, "S");
+  const OwnedFd ten = Connect();
+  Send(ten, "0123456789");
+  EXPECT_EQ(ReadToEnd(one), "");
+  EXPECT_EQ(ReadToEnd(ten), "");
+  Stop();
+  EXPECT_LT(cpu_, absl::Milliseconds(100));
+}
+
+TEST_F(ConnectionSorterTest, HalfAHelloIsClosedAsSilenceIs) {
+  options_.patience = absl::Milliseconds(50);
+  Start();
+  const std::string hello = HelloFrame();
+  const OwnedFd half = Connect();
+  Send(half, std::string_view(hello).substr(0, hello.size() - 1));
+  EXPECT_EQ(ReadToEnd(half), "");
+}
+
+TEST_F(ConnectionSorterTest, StrangersWithHalfAHelloKeepNobodyOut) {
+  options_.max_undecided = 8;
+  Start();
+  const std::string hello = HelloFrame();
+  std::vector<OwnedFd> strangers;
+  for (int i = 0; i < 20; ++i) {
+    strangers.push_back(Connect());
+    Send(strangers.back(), std::string_view(hello).substr(0, hello.size() - 1));
+  }
+  EXPECT_EQ(ReadToEnd(strangers.front()), "") << "the oldest gives way";
+  const OwnedFd peer = Connect();
+  Send(peer, hello);
+  EXPECT_EQ(frames_.get_future().get().second, hello);
+}
+
+TEST_F(ConnectionSorterTest, AHelloInPiecesIsHandedOnWhole) {
+  Start();
+  const std::string hello = HelloFrame();
+  const OwnedFd peer = Connect();
+  for (const char byte : hello) Send(peer, {&byte, 1});
+  EXPECT_EQ(frames_.get_future().get().second, hello);
+}
+
+TEST_F(ConnectionSorterTest, AUserWhoIsNotAllowedIsToldSo) {
+  options_.allowed_uids = {geteuid() + 1};
+  Start();
+  const OwnedFd peer = Connect();
+  linkw::FrameDecoder decoder;
+  decoder.Append(ReadToEnd(peer));
+  const auto frame = decoder.Next();
+  ASSERT_TRUE(frame.ok() && frame->has_value()) << frame.status();
+  const auto message = linkw::ParseWorkerMessage((*frame)->type(), (*frame)->payload);
+  ASSERT_TRUE(message.ok());
+  const auto* error = std::get_if<linkw::Error>(&*message);
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(error->status, linkw::Status::kPermissionDenied);
+  EXPECT_TRUE(error->fatal);
+}
+
+}  // namespace
+}  // namespace superfluid
