@@ -112,10 +112,28 @@ void SilentConnection(Context& context) {
   const OwnedFd silent = context.Connect();
   const OwnedFd half = context.Connect();
   SendAll(half, "SF");
+  Peer encoder(context.Connect(), context.until());
+  const std::string hello = encoder.Encode(MakeHello(linkw::Role::kDriver));
+  const OwnedFd cut = context.Connect();
+  SendAll(cut, std::string_view(hello).substr(0, hello.size() - 1));
   Link(context).Ping();
   Expect(ClosedInTime(context, silent), "a silent connection stays open");
   Expect(ClosedInTime(context, half), "a connection of two bytes stays open");
+  Expect(ClosedInTime(context, cut), "a HELLO without its last byte stays open");
   Link(context).Ping();
+}
+
+void HalfHellos(Context& context) {
+  Peer encoder(context.Connect(), context.until());
+  const std::string hello = encoder.Encode(MakeHello(linkw::Role::kDriver));
+  std::vector<OwnedFd> strangers;
+  for (int i = 0; i < 100; ++i) {
+    strangers.push_back(context.Connect());
+    SendAll(strangers.back(), std::string_view(hello).substr(0, hello.size() - 1));
+  }
+  Link driver(context);
+  driver.Ping();
+  Link(context, linkw::Role::kObserver).Ping();
 }
 
 void SocketMode(Context& context) {
@@ -159,7 +177,8 @@ void AddChannelChecks(std::vector<Check>& checks) {
   checks.push_back({"CHAN-3", "connections that start with anything else", AnythingElse});
   checks.push_back({"CHAN-3", "the token of a link that has ended", TokenOfAnEndedLink});
   checks.push_back({"CHAN-4", "a second fds connection", SecondFdsConnection});
-  checks.push_back({"CHAN-5", "connections that say nothing", SilentConnection});
+  checks.push_back({"CHAN-5", "connections that say nothing or half a HELLO", SilentConnection});
+  checks.push_back({"CHAN-5", "a hundred with half a HELLO", HalfHellos});
   checks.push_back({"CHAN-6", "the mode of the socket", SocketMode});
   checks.push_back({"CHAN-8", "inherited sockets", InheritedSockets});
 }

@@ -83,6 +83,17 @@ void LinksAreBounded(Context& context) {
   }
 }
 
+void IdleObservers(Context& context) {
+  std::vector<std::unique_ptr<Peer>> idle;
+  for (int i = 0; i < 40; ++i) {
+    idle.push_back(std::make_unique<Peer>(context.Connect(), context.until()));
+    idle.back()->Send(MakeHello(linkw::Role::kObserver));
+    if (!std::holds_alternative<linkw::HelloAck>(idle.back()->Next().message)) break;
+  }
+  Link(context).Ping();
+  AwaitRoom(context);  // they stay connected, and are silent
+}
+
 void ObserverMayLook(Context& context) {
   Link observer(context, linkw::Role::kObserver);
   observer.Ping();
@@ -132,6 +143,7 @@ void AddRoleChecks(std::vector<Check>& checks) {
       {"ROLE-3 ERR-3", "a driver after one with a link error", RoleIsFreeAfterLinkError});
   checks.push_back({"ROLE-4", "sixteen observers", ManyObservers});
   checks.push_back({"ROLE-4 ALWAYS-4", "two hundred observers", LinksAreBounded});
+  checks.push_back({"ROLE-4", "idle observers keep nobody out", IdleObservers});
   checks.push_back({"ROLE-5", "an observer looks", ObserverMayLook});
   checks.push_back({"ROLE-5 ERR-1", "an observer may not touch", ObserverMayNotTouch});
   checks.push_back({"ROLE-6", "an observer's end is its own", ObserverEndsAlone});
