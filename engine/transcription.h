@@ -58,7 +58,7 @@ struct StepBudget {
 
 enum class StepOutcome {
   kMore,             // call Step again when it is this job's turn
-  kWaitingForAudio,  // live audio ran dry; call Step again after more was pushed
+  kWaitingForAudio,  // the audio ran dry (kStarved); call Step again when there is more
   kDone,             // every segment was delivered; Step must not be called again
 };
 

@@ -140,6 +140,8 @@ int64_t JobPort::audio_total_us() const {
   return total.has_value() ? absl::ToInt64Microseconds(*total) : -1;
 }
 
+uint32_t JobPort::audio_flags() const { return audio_->IsLive() ? uint32_t{SFL_AUDIO_LIVE} : 0U; }
+
 RegisteredPort::RegisteredPort(std::unique_ptr<AudioSource> audio)
     : port_(std::make_shared<JobPort>(std::move(audio))), handle_(Ports().Add(port_)) {}
 
@@ -150,8 +152,13 @@ RegisteredPort::~RegisteredPort() {
 }
 
 sfl_audio RegisteredPort::AbiAudio() const {
-  return {sizeof(sfl_audio), static_cast<uint32_t>(kEngineSampleRateHz), port_->audio_total_us(),
-          handle_, &ReadAudio};
+  return {sizeof(sfl_audio),
+          static_cast<uint32_t>(kEngineSampleRateHz),
+          port_->audio_total_us(),
+          handle_,
+          &ReadAudio,
+          port_->audio_flags(),
+          0};
 }
 
 sfl_step RegisteredPort::AbiStep(const StepBudget& budget) const {

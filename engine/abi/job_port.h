@@ -53,6 +53,7 @@ class JobPort {
   const absl::Status& host_failure() const { return host_failure_; }
   uint64_t segments_repaired() const { return intake_.repaired(); }
   int64_t audio_total_us() const;
+  uint32_t audio_flags() const;
 
  private:
   absl::Status CheckCall() const;

@@ -17,7 +17,7 @@ constexpr uint32_t kMaxVtableSize = 1U << 16U;
 static_assert(sizeof(void*) == 8, "the interface is laid out for 64-bit machines");
 static_assert(sizeof(sfl_host) == 24 && sizeof(sfl_config) == 40 && sizeof(sfl_option) == 32);
 static_assert(sizeof(sfl_engine_info) == 224 && sizeof(sfl_memory) == 56);
-static_assert(sizeof(sfl_audio_block) == 16 && sizeof(sfl_audio) == 32);
+static_assert(sizeof(sfl_audio_block) == 16 && sizeof(sfl_audio) == 40);
 static_assert(sizeof(sfl_word) == 40 && sizeof(sfl_segment) == 80);
 static_assert(sizeof(sfl_transcription_params) == 40 && sizeof(sfl_step) == 40);
 static_assert(sizeof(sfl_progress) == 88);

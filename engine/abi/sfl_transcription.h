@@ -20,9 +20,11 @@ typedef struct sfl_transcription sfl_transcription; /* the plug-in's own */
 
 enum { SFL_AUDIO_MORE = 0, SFL_AUDIO_STARVED = 1, SFL_AUDIO_END = 2 };
 
+enum { SFL_AUDIO_LIVE = 1u }; /* still being made: text is wanted before its end */
+
 typedef struct sfl_audio_block {
   size_t frames;  /* samples written to the front of the buffer; may be 0 */
-  uint32_t state; /* SFL_AUDIO_MORE; _STARVED: live audio, no more for now; _END: these were last */
+  uint32_t state; /* SFL_AUDIO_MORE; _STARVED: no more for now; _END: these were last */
   uint32_t reserved;
 } sfl_audio_block;
 
@@ -31,13 +33,15 @@ typedef struct sfl_audio_block {
 typedef struct sfl_audio {
   uint32_t struct_size;
   uint32_t sample_rate_hz; /* 16000 */
-  int64_t total_us;        /* length as the container claims it; -1: not known */
+  int64_t total_us;        /* length as the container claims it; -1: not known, as of live audio */
   void* user;
   /* Writes up to `capacity` samples to `out` and fills in `block`. Only during transcription_start
    * and transcription_step of its own job. Errors: INVALID_ARGUMENT (the audio cannot be decoded,
    * or a NULL), FAILED_PRECONDITION (wrong time or thread). */
   sfl_status (*read)(void* user, float* out, size_t capacity, sfl_audio_block* block,
                      sfl_error* error);
+  uint32_t flags; /* SFL_AUDIO_ values; a recording may be starved as well: its file may be slow */
+  uint32_t reserved;
 } sfl_audio;
 
 /* Times count from the first sample, in milliseconds. */

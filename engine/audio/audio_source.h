@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -23,7 +24,7 @@ class AudioSource {
  public:
   enum class State {
     kMore,     // more may follow at once
-    kStarved,  // live audio: no more for now, more may come
+    kStarved,  // no more for now, more may come: live audio, or a file that is slow to read
     kEnd,      // these were the last frames
   };
   struct Block {
@@ -33,12 +34,21 @@ class AudioSource {
 
   virtual ~AudioSource() = default;
 
-  // Decodes up to out.size() samples. Never blocks on anything but the disk.
+  // Gives up to out.size() samples. What an engine reads never blocks; the sources that decode may
+  // block on the disk, and are read ahead (audio_prefetch.h).
   virtual absl::StatusOr<Block> Read(absl::Span<float> out) = 0;
 
   // The length of the whole stream where the container tells it (a claim, not a promise: a
-  // truncated file ends earlier); nullopt for live audio.
+  // truncated file ends earlier); nullopt for live audio, and for recordings that do not say.
   virtual std::optional<absl::Duration> TotalDuration() const = 0;
+
+  // Whether the audio is still being made, so that text is wanted before its end. A recording is
+  // not live, whether its length is known or not.
+  virtual bool IsLive() const = 0;
+
+  // What a listener should know about audio that ended well: "it is damaged in 2 places: ...".
+  // Empty: nothing. Complete after kEnd.
+  virtual std::string Remark() const { return {}; }
 };
 
 }  // namespace superfluid

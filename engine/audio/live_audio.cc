@@ -60,6 +60,7 @@ class LiveAudio::Source : public AudioSource {
   }
 
   std::optional<absl::Duration> TotalDuration() const override { return std::nullopt; }
+  bool IsLive() const override { return true; }
 
  private:
   // Moves up to 20 ms from the queue into the resampler; false if there is no whole frame.

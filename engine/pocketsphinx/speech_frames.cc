@@ -14,7 +14,7 @@ SpeechFrames::SpeechFrames(std::unique_ptr<AudioSource> audio, std::unique_ptr<F
                            std::optional<Cepstrum> mean_prior)
     : audio_(std::move(audio)),
       front_end_(std::move(front_end)),
-      warm_up_frames_(audio_->TotalDuration().has_value() ? kWarmUpRecorded : kWarmUpLive) {
+      warm_up_frames_(audio_->IsLive() ? kWarmUpLive : kWarmUpRecorded) {
   if (mean_prior.has_value()) {
     mean_.emplace(*std::move(mean_prior));
   } else {

@@ -1,6 +1,9 @@
 #include "engine/sdk/host_views.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -60,6 +63,10 @@ std::vector<sfl_word> AbiWords(const std::vector<TranscribedWord>& words) {
 
 }  // namespace
 
+HostAudio::HostAudio(const sfl_audio& audio) {
+  std::memcpy(&audio_, &audio, std::min<size_t>(audio.struct_size, sizeof audio_));
+}
+
 absl::StatusOr<AudioSource::Block> HostAudio::Read(absl::Span<float> out) {
   sfl_audio_block raw = {};
   Message message;
@@ -74,6 +81,14 @@ absl::StatusOr<AudioSource::Block> HostAudio::Read(absl::Span<float> out) {
 std::optional<absl::Duration> HostAudio::TotalDuration() const {
   if (audio_.total_us < 0) return std::nullopt;
   return absl::Microseconds(audio_.total_us);
+}
+
+// A host that does not know the field tells no length of live audio, nor of some recordings.
+bool HostAudio::IsLive() const {
+  if (audio_.struct_size < offsetof(sfl_audio, flags) + sizeof audio_.flags) {
+    return audio_.total_us < 0;
+  }
+  return (audio_.flags & SFL_AUDIO_LIVE) != 0;
 }
 
 void HostSink::OnSegment(TranscribedSegment segment) {

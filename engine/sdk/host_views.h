@@ -20,14 +20,16 @@ namespace superfluid::sdk {
 
 class HostAudio : public AudioSource {
  public:
-  explicit HostAudio(const sfl_audio& audio) : audio_(audio) {}
+  // Takes as much of `audio` as its struct_size says.
+  explicit HostAudio(const sfl_audio& audio);
 
   // Errors: the host's.
   absl::StatusOr<Block> Read(absl::Span<float> out) override;
   std::optional<absl::Duration> TotalDuration() const override;
+  bool IsLive() const override;
 
  private:
-  const sfl_audio audio_;
+  sfl_audio audio_ = {};
 };
 
 // Remembers the first segment that the host refused; the step must fail with it.

@@ -36,8 +36,7 @@ class AudioBuffer {
   bool over() const { return over_; }
   const absl::Status& error() const { return error_; }
 
-  // Whether the length of the whole is known, as it is for recordings, and is not for live audio.
-  bool is_recorded() const { return total_ms_ > 0; }
+  bool is_live() const { return source_->IsLive(); }
   int64_t total_ms() const { return total_ms_; }  // as the source claims; 0: not known
 
  private:

@@ -69,9 +69,9 @@ absl::StatusOr<StepOutcome> WhisperJob::Start() {
         PlanBySpeech([activity = activity_.get()](
                          absl::Span<const float> samples) { return activity->Hear(samples); },
                      static_cast<float>(parts_->options.vad_threshold),
-                     audio_.is_recorded() ? std::max(kRecordedPause, live_pause) : live_pause);
+                     audio_.is_live() ? live_pause : std::max(kRecordedPause, live_pause));
   } else {
-    planner_ = audio_.is_recorded() ? PlanFixedWindows() : PlanByLoudness(live_pause);
+    planner_ = audio_.is_live() ? PlanByLoudness(live_pause) : PlanFixedWindows();
   }
   first_prompt_ = PromptTokens(parts_->context, request_.prompt);
   prompt_ = first_prompt_;
@@ -115,7 +115,7 @@ absl::StatusOr<StepOutcome> WhisperJob::ReadMore(const WindowPlan& plan) {
 // A window takes seconds, and a client that speaks live goes on speaking.
 void WhisperJob::ReadAhead() {
   for (int i = 0; i < kReadsAhead; ++i) {
-    if (audio_.is_recorded() || audio_.over() || audio_.end() - position_ >= kMostAhead) return;
+    if (!audio_.is_live() || audio_.over() || audio_.end() - position_ >= kMostAhead) return;
     if (audio_.Read(kReadSamples) == AudioSource::State::kStarved) return;
   }
 }
@@ -188,7 +188,7 @@ absl::Status WhisperJob::StartRun(int64_t begin, int64_t end, WindowRun::Request
 }
 
 bool WhisperJob::PartialIsDue(const WindowPlan& plan) const {
-  if (!request_.partial_results || plan.begin < 0) return false;
+  if (!request_.partial_results || !audio_.is_live() || plan.begin < 0) return false;
   const int64_t fresh = audio_.end() - std::max(plan.begin, partial_until_);
   return fresh >= parts_->options.partial_ms * kMsSamples;
 }

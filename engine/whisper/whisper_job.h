@@ -42,7 +42,7 @@ struct WhisperParts {
 //              v                          |      window
 //   [start] -> listening (read, look) ----+-----------------> running -+
 //              ^   |                                                   |
-//              |   +-- live audio ran dry: waiting; a partial run      |
+//              |   +-- audio ran dry: waiting; if live, a partial run  |
 //              |   +-- end of audio: [done]                            |
 //              +------------- segments delivered, position moved ------+
 //

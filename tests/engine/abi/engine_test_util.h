@@ -24,6 +24,7 @@ class FakeAudio : public AudioSource {
 
   absl::StatusOr<Block> Read(absl::Span<float> out) override;
   std::optional<absl::Duration> TotalDuration() const override;
+  bool IsLive() const override { return live_; }
 
   // The Read after `frames` samples fails with `status`.
   void FailAfter(size_t frames, absl::Status status);

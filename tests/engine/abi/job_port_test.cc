@@ -23,6 +23,7 @@ class ThrowingAudio : public AudioSource {
  public:
   absl::StatusOr<Block> Read(absl::Span<float>) override { throw std::bad_alloc(); }
   std::optional<absl::Duration> TotalDuration() const override { return std::nullopt; }
+  bool IsLive() const override { return false; }
 };
 
 class LyingAudio : public AudioSource {
@@ -31,6 +32,7 @@ class LyingAudio : public AudioSource {
     return Block{out.size() + 1, State::kMore};
   }
   std::optional<absl::Duration> TotalDuration() const override { return std::nullopt; }
+  bool IsLive() const override { return false; }
 };
 
 class ThrowingSink : public SegmentSink {

@@ -233,6 +233,7 @@ TEST_F(SdkTest, AudioArrives) {
   const std::vector<float> noise = Noise(1000, 1);
   const auto outcome = StepOnce([&](AudioSource& audio, const CancelToken&, SegmentSink&) {
     EXPECT_EQ(audio.TotalDuration(), absl::Seconds(1));
+    EXPECT_FALSE(audio.IsLive());
     std::vector<float> heard;
     std::vector<float> room(700);
     for (AudioSource::State state = AudioSource::State::kMore;
@@ -253,6 +254,7 @@ TEST_F(SdkTest, StarvedAudioArrives) {
   ASSERT_TRUE(Make().ok());
   script_.step = [&](AudioSource& audio, const CancelToken&, SegmentSink&) {
     EXPECT_EQ(audio.TotalDuration(), std::nullopt);
+    EXPECT_TRUE(audio.IsLive());
     float sample = 0;
     EXPECT_EQ(audio.Read(absl::MakeSpan(&sample, 1))->state, AudioSource::State::kStarved);
     return StepOutcome::kWaitingForAudio;

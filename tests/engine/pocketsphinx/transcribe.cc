@@ -38,6 +38,7 @@ class SampleSource : public AudioSource {
   std::optional<absl::Duration> TotalDuration() const override {
     return absl::Seconds(static_cast<double>(samples_.size()) / kEngineSampleRateHz);
   }
+  bool IsLive() const override { return false; }
 
  private:
   std::vector<float> samples_;

@@ -45,6 +45,7 @@ class Arriving : public AudioSource {
     return Block{count, read_ == *arrived_ ? State::kStarved : State::kMore};
   }
   std::optional<absl::Duration> TotalDuration() const override { return std::nullopt; }
+  bool IsLive() const override { return true; }
 
  private:
   const std::vector<float>* samples_;
