@@ -31,6 +31,7 @@
 #include "actors/supervisor_interface.h"
 #include "actors/thread_room.h"
 #include "actors/transcriber_interface.h"
+#include "engine/audio/blocking_executor.h"
 #include "engine/cancel_token.h"
 #include "protocol/frame.h"
 #include "protocol/messages.h"
@@ -71,6 +72,7 @@ struct DispatcherContext {
   bool engine_generates = false;
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   std::string media_root;
+  std::shared_ptr<BlockingExecutor> readers;  // of recordings
   std::string model_root;
   LinkLimits limits;
   absl::Duration engine_stall;  // a step longer than this is reported as a stall

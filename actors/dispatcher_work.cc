@@ -56,6 +56,7 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
                              .dispatcher = Dispatcher(self_),
                              .writer = writer_,
                              .engine = context_.engine,
+                             .readers = context_.readers,
                              .media_root = context_.media_root};
   const auto& transcribe = std::get<linkw::Transcribe>(request.call);
   std::optional<linkw::BufId> buffer;

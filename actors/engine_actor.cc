@@ -30,6 +30,7 @@ class LentAudio : public AudioSource {
   std::optional<absl::Duration> TotalDuration() const override {
     return audio_->source->TotalDuration();
   }
+  bool IsLive() const override { return audio_->source->IsLive(); }
 
  private:
   std::shared_ptr<JobAudio> audio_;
@@ -133,9 +134,15 @@ void EngineActorState::OnPushAudio(const PushAudio& push) {
     if (!pushed.ok()) return EndJob(push.key, pushed);
   }
   if (push.end_of_stream) live.End();
+  OnAudioArrived(push.key);
+}
+
+void EngineActorState::OnAudioArrived(RequestKey key) {
+  Job* job = Find(key);
+  if (job == nullptr) return;
   if (job->running == nullptr && job->starved) job->queued_ns = Now();  // it waits from now on
   job->starved = false;
-  UpdatePause(push.key, *job);
+  UpdatePause(key, *job);
   ScheduleStep();
 }
 
@@ -251,7 +258,8 @@ void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
   Job& job = node.mapped();
   queue_->Remove(key);
   engine_is_full_ = false;
-  TranscriptionEnded ended{.status = status, .cost = job.cost};
+  TranscriptionEnded ended{
+      .status = status, .remark = job.request.audio->source->Remark(), .cost = job.cost};
   if (job.running != nullptr) ended.progress = job.running->Progress();
   job.running.reset();  // gives the engine's resources back before anybody is told
   if (const int64_t cancelled_ns = job.request.token->cancelled_at_ns(); cancelled_ns != 0) {
@@ -340,6 +348,7 @@ EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<Eng
       [self](const QueueTranscription& request) { self->state.OnQueue(request); },
       [self](const GrantSegments& grant) { self->state.OnGrant(grant); },
       [self](const PushAudio& push) { self->state.OnPushAudio(push); },
+      [self](const AudioArrived& arrived) { self->state.OnAudioArrived(arrived.key); },
       [self](const CancelJob& cancel) { self->state.OnCancel(cancel.key); },
       [self](const RunCall& call) { self->state.OnCall(call); },
       [self](const QueueTick& tick) { self->state.OnTick(tick); },

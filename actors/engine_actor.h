@@ -60,6 +60,7 @@ class EngineActorState {
   void OnQueue(const QueueTranscription& request);
   void OnGrant(const GrantSegments& grant);
   void OnPushAudio(const PushAudio& push);
+  void OnAudioArrived(RequestKey key);
   void OnCancel(RequestKey key);
   void OnAttachControl(const AttachControl& attach) {
     LinkOf(attach.link).control = attach.control;

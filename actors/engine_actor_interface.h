@@ -71,6 +71,11 @@ struct PushAudio {
   std::shared_ptr<const void> credit;  // of the frame that brought it; see LiveAudioReceived
 };
 
+// The job's recording has more audio, after it was starved. From a thread that reads files.
+struct AudioArrived {
+  RequestKey key;
+};
+
 // The token of a job, tick or op was set: end it now rather than at its turn. Sent urgently, by
 // anyone.
 struct CancelJob {
@@ -174,13 +179,13 @@ struct CheckStopWords {};
 // The only actor that touches the engine. See engine_actor.h.
 using EngineActor = compat::Handle<
     caf::result<EngineLoaded>(CreateEngine), caf::result<void>(QueueTranscription),
-    caf::result<void>(GrantSegments), caf::result<void>(PushAudio), caf::result<void>(CancelJob),
-    caf::result<void>(RunCall), caf::result<void>(QueueTick), caf::result<void>(ReserveCall),
-    caf::result<void>(ReserveOp), caf::result<void>(DropOp), caf::result<void>(RunOp),
-    caf::result<void>(OpReported), caf::result<void>(AttachRings), caf::result<void>(PollOps),
-    caf::result<void>(AttachControl), caf::result<LinkReleased>(ReleaseLink),
-    caf::result<void>(RunMicroStep), caf::result<void>(RetryStart),
-    caf::result<void>(CheckStopWords)>;
+    caf::result<void>(GrantSegments), caf::result<void>(PushAudio), caf::result<void>(AudioArrived),
+    caf::result<void>(CancelJob), caf::result<void>(RunCall), caf::result<void>(QueueTick),
+    caf::result<void>(ReserveCall), caf::result<void>(ReserveOp), caf::result<void>(DropOp),
+    caf::result<void>(RunOp), caf::result<void>(OpReported), caf::result<void>(AttachRings),
+    caf::result<void>(PollOps), caf::result<void>(AttachControl),
+    caf::result<LinkReleased>(ReleaseLink), caf::result<void>(RunMicroStep),
+    caf::result<void>(RetryStart), caf::result<void>(CheckStopWords)>;
 
 }  // namespace superfluid
 

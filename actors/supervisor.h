@@ -21,6 +21,7 @@
 #include "actors/reply_guard.h"
 #include "actors/supervisor_interface.h"
 #include "actors/thread_room.h"
+#include "engine/audio/blocking_executor.h"
 #include "protocol/messages.h"
 
 namespace superfluid {
@@ -45,8 +46,9 @@ inline constexpr int kKillSteps = 5;
 struct WorkerConfig {
   EngineFactory make_engine;
   linkw::Hash engine_bundle_hash{};
-  std::string media_root = "/";  // audio and images that a daemon names lie below it
-  std::string model_root = "/";  // adapters and strategy artifacts likewise
+  std::string media_root = "/";               // audio and images that a daemon names lie below it
+  std::string model_root = "/";               // adapters and strategy artifacts likewise
+  std::shared_ptr<BlockingExecutor> readers;  // what opens and decodes recordings; not null
   LinkLimits limits;
   LinkPlaceLimits places;  // of links that do not drive
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;

@@ -87,6 +87,7 @@ DispatcherContext SupervisorState::ContextOf(LinkId id, const Link& link) {
       .engine_generates = engine_generates_,
       .spaces = spaces_,
       .media_root = config_.media_root,
+      .readers = config_.readers,
       .model_root = config_.model_root,
       .limits = config_.limits,
       .engine_stall = config_.engine_stall,

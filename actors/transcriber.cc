@@ -10,6 +10,7 @@
 #include "actors/printable.h"
 #include "actors/status_error.h"
 #include "engine/audio/audio_file.h"
+#include "engine/audio/audio_prefetch.h"
 #include "engine/audio/media_path.h"
 #include "engine/audio/pcm.h"
 #include "protocol/status.h"
@@ -28,24 +29,27 @@ PcmFormat ToEngineFormat(const linkw::PcmFormat& format) {
                                                                         : PcmEncoding::kS16};
 }
 
-absl::StatusOr<JobAudio> OpenPath(const std::string& root, const std::string& path) {
+absl::StatusOr<std::unique_ptr<AudioSource>> OpenPath(const std::string& root,
+                                                      const std::string& path) {
   const absl::StatusOr<int> fd = OpenUnderRoot(root, path);
   if (!fd.ok()) return fd.status();
-  absl::StatusOr<std::unique_ptr<AudioSource>> source = OpenAudioFile(*fd, path);
-  if (!source.ok()) return source.status();
-  return JobAudio{.source = *std::move(source), .live = nullptr};
+  return OpenAudioFile(*fd, path);
 }
 
-absl::StatusOr<JobAudio> OpenSegment(const std::shared_ptr<const Segment>& segment,
-                                     const linkw::AudioBuffer& buffer) {
+absl::StatusOr<std::unique_ptr<AudioSource>> OpenSegment(
+    const std::shared_ptr<const Segment>& segment, const linkw::AudioBuffer& buffer) {
   const absl::StatusOr<absl::Span<std::byte>> bytes = segment->Slice(buffer.offset, buffer.length);
   if (!bytes.ok()) return absl::InvalidArgumentError(bytes.status().message());
-  absl::StatusOr<std::unique_ptr<AudioSource>> source =
-      std::holds_alternative<linkw::EncodedFile>(buffer.format)
-          ? OpenAudioMemory(*bytes, segment, "the buffer")
-          : OpenPcm(*bytes, segment, ToEngineFormat(std::get<linkw::PcmFormat>(buffer.format)));
-  if (!source.ok()) return source.status();
-  return JobAudio{.source = *std::move(source), .live = nullptr};
+  return std::holds_alternative<linkw::EncodedFile>(buffer.format)
+             ? OpenAudioMemory(*bytes, segment, "the buffer")
+             : OpenPcm(*bytes, segment, ToEngineFormat(std::get<linkw::PcmFormat>(buffer.format)));
+}
+
+AudioOpened ToMessage(absl::StatusOr<std::unique_ptr<AudioSource>> source) {
+  if (!source.ok()) return {.status = source.status(), .audio = {}};
+  return {
+      .status = absl::OkStatus(),
+      .audio = std::make_shared<JobAudio>(JobAudio{.source = *std::move(source), .live = nullptr})};
 }
 
 // Whether the end is one that the daemon asked for or brought about: no fault of the worker, of its
@@ -88,7 +92,7 @@ void TranscriberState::Start(TranscriberContext context,
 void TranscriberState::OnOpenAudio() {
   if (finished_) return;
   if (const auto* path = std::get_if<linkw::AudioPath>(&transcribe_->audio)) {
-    QueueOrFail(OpenPath(context_.media_root, path->path));
+    OpenRecording([root = context_.media_root, path = path->path] { return OpenPath(root, path); });
   } else if (const auto* live = std::get_if<linkw::AudioLive>(&transcribe_->audio)) {
     OpenLive(*live);
   }  // else the buffer is on its way
@@ -97,25 +101,54 @@ void TranscriberState::OnOpenAudio() {
 void TranscriberState::OnBufferBound(const BufferBound& bound) {
   if (finished_) return;
   if (const auto* buffer = std::get_if<linkw::AudioBuffer>(&transcribe_->audio)) {
-    return QueueOrFail(bound.status.ok() ? OpenSegment(bound.segment, *buffer) : bound.status);
+    if (!bound.status.ok()) return FinishUnqueued(bound.status);
+    return OpenRecording(
+        [segment = bound.segment, buffer = *buffer] { return OpenSegment(segment, buffer); });
   }
   bound_.push_back(bound);
   PumpLiveAudio();
+}
+
+// The events hold no actor: a read that hangs must not keep one alive.
+void TranscriberState::OpenRecording(
+    std::function<absl::StatusOr<std::unique_ptr<AudioSource>>()> open) {
+  const compat::Weak<Transcriber> transcriber{Transcriber(self_)};
+  const compat::Weak<EngineActor> engine(context_.engine);
+  PrefetchEvents events;
+  events.opened = [transcriber](absl::StatusOr<std::unique_ptr<AudioSource>> source) {
+    compat::SendFromOutside(transcriber.Lock(), ToMessage(std::move(source)));
+  };
+  events.more = [engine, key = context_.key] {
+    compat::SendFromOutside(engine.Lock(), AudioArrived{key});
+  };
+  const absl::Status begun = PrefetchAudio(
+      context_.readers,
+      [open = std::move(open),
+       token = context_.token]() -> absl::StatusOr<std::unique_ptr<AudioSource>> {
+        if (token->cancelled()) return absl::CancelledError("cancelled");
+        return open();
+      },
+      std::move(events));
+  if (!begun.ok())
+    FinishUnqueued(linkw::MakeStatus(linkw::Status::kBusy, std::string(begun.message())));
+}
+
+void TranscriberState::OnAudioOpened(const AudioOpened& opened) {
+  if (finished_) return;
+  if (context_.token->cancelled()) return FinishUnqueued(CancelStatus());
+  if (!opened.status.ok()) return FinishUnqueued(opened.status);
+  Queue(opened.audio);
 }
 
 void TranscriberState::OpenLive(const linkw::AudioLive& live) {
   absl::StatusOr<std::unique_ptr<LiveAudio>> audio = LiveAudio::Create(ToEngineFormat(live.format));
   if (!audio.ok()) return FinishUnqueued(audio.status());
   std::unique_ptr<AudioSource> source = (*audio)->TakeSource();
-  Queue(JobAudio{.source = std::move(source), .live = *std::move(audio)});
+  Queue(
+      std::make_shared<JobAudio>(JobAudio{.source = std::move(source), .live = *std::move(audio)}));
 }
 
-void TranscriberState::QueueOrFail(absl::StatusOr<JobAudio> audio) {
-  if (!audio.ok()) return FinishUnqueued(audio.status());
-  Queue(*std::move(audio));
-}
-
-void TranscriberState::Queue(JobAudio audio) {
+void TranscriberState::Queue(std::shared_ptr<JobAudio> audio) {
   if (context_.token->cancelled()) return FinishUnqueued(CancelStatus());
   queued_ = true;
   compat::Send(
@@ -127,7 +160,7 @@ void TranscriberState::Queue(JobAudio audio) {
                      .timestamps = transcribe_->timestamps,
                      .partial_results = transcribe_->stream && transcribe_->partial_results,
                      .prompt = transcribe_->prompt},
-          .audio = std::make_shared<JobAudio>(std::move(audio)),
+          .audio = std::move(audio),
           .token = context_.token,
           .deadline_ns = context_.deadline_ns,
           .control_slot = transcribe_->control_slot,
@@ -173,6 +206,7 @@ void TranscriberState::GrantOne() {
 void TranscriberState::OnEnded(const TranscriptionEnded& ended) {
   // The token may have been set by somebody whose message is still on its way: its reason counts.
   const bool cancelled = absl::IsCancelled(ended.status) && context_.token->cancelled();
+  remark_ = ended.remark;
   Finish(cancelled ? CancelStatus() : ended.status, ended.progress, ended.cost);
 }
 
@@ -252,7 +286,7 @@ void TranscriberState::Answer(const absl::Status& status, const TranscriptionPro
   result.stats.cancel_to_stop_us = Microseconds(cost.cancel_to_stop_ns);
   result.stats.steps_after_cancel = cost.steps_after_cancel;
   linkw::StateSyncResult answer{.status = linkw::FromAbsl(status),
-                                .message = std::string(status.message()),
+                                .message = status.ok() ? remark_ : std::string(status.message()),
                                 .reply = std::move(result)};
   compat::Send(self_, context_.dispatcher, AnswerFollows{context_.key.seq});
   compat::Send(
@@ -301,6 +335,7 @@ Transcriber::behavior_type TranscriberBehavior(
   self->state.Start(std::move(context), std::move(request));
   return {
       [self](const OpenAudio&) { self->state.OnOpenAudio(); },
+      [self](const AudioOpened& opened) { self->state.OnAudioOpened(opened); },
       [self](const SegmentDecoded& decoded) { self->state.OnSegment(decoded); },
       [self](const AudioConsumed& consumed) { self->state.OnAudioConsumed(consumed.audio_ms); },
       [self](const TranscriptionEnded& ended) { self->state.OnEnded(ended); },

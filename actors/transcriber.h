@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,8 @@
 #include "actors/state_ops_interface.h"
 #include "actors/transcriber_interface.h"
 #include "actors/transcript.h"
+#include "engine/audio/audio_source.h"
+#include "engine/audio/blocking_executor.h"
 #include "protocol/messages.h"
 
 namespace superfluid {
@@ -28,9 +31,10 @@ struct TranscriberContext {
   Dispatcher dispatcher;
   LinkWriter writer;
   EngineActor engine;
-  std::string media_root;        // audio files lie below it
-  uint32_t segment_credit = 16;  // segments decoded and not yet written to the socket
-  int64_t deadline_ns = 0;       // monotonic; 0: none. The Dispatcher cancels when it passes
+  std::shared_ptr<BlockingExecutor> readers;  // of recordings
+  std::string media_root;                     // audio files lie below it
+  uint32_t segment_credit = 16;               // segments decoded and not yet written to the socket
+  int64_t deadline_ns = 0;  // monotonic; 0: none. The Dispatcher cancels when it passes
 };
 
 // One transcription, from its request to its final answer.
@@ -44,7 +48,8 @@ struct TranscriberContext {
 // is in; its end then waits for TranscriptionEnded. Credit: the engine pauses the job while
 // `segment_credit` segments wait for a peer that does not read.
 //
-// Pooled; opening a file may block on the disk.
+// Pooled; never blocks: recordings are opened and decoded by `readers`, and one that hangs there is
+// left behind when its request ends.
 class TranscriberState {
  public:
   static constexpr const char* name = "transcriber";
@@ -53,6 +58,7 @@ class TranscriberState {
 
   void Start(TranscriberContext context, std::shared_ptr<const linkw::StateSyncRequest> request);
   void OnOpenAudio();
+  void OnAudioOpened(const AudioOpened& opened);
   void OnSegment(const SegmentDecoded& decoded);
   void OnEnded(const TranscriptionEnded& ended);
   void OnCancel(CancelReason reason);
@@ -62,9 +68,9 @@ class TranscriberState {
   void OnFrameWritten();
 
  private:
+  void OpenRecording(std::function<absl::StatusOr<std::unique_ptr<AudioSource>>()> open);
   void OpenLive(const linkw::AudioLive& live);
-  void QueueOrFail(absl::StatusOr<JobAudio> audio);
-  void Queue(JobAudio audio);
+  void Queue(std::shared_ptr<JobAudio> audio);
   void PumpLiveAudio();
   void PushFromBuffer(const linkw::BufferSpan& span, const BufferBound& bound);
   void Push(std::shared_ptr<const std::string> pcm);
@@ -89,6 +95,7 @@ class TranscriberState {
   std::deque<LiveAudioReceived> live_audio_;  // not yet passed on, in order
   std::deque<BufferBound> bound_;             // buffers of live audio, in order
   absl::Status abandoned_;                    // why the job was abandoned, if it was
+  std::string remark_;                        // on the audio, for an answer that is OK
   bool queued_ = false;
   bool finished_ = false;
 };

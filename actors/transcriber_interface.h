@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "actors/caf_compat.h"
@@ -15,8 +16,16 @@
 
 namespace superfluid {
 
-// Open the audio and queue the job. To itself, first.
+// Have the audio opened. To itself, first.
 struct OpenAudio {};
+
+struct JobAudio;  // engine_actor_interface.h
+
+// The recording of the request was opened, or why it was not. From a thread that reads files.
+struct AudioOpened {
+  absl::Status status;
+  std::shared_ptr<JobAudio> audio;
+};
 
 // The engine finished a segment, or a newer partial one. From EngineActor, at most as many as the
 // transcriber granted.
@@ -43,6 +52,7 @@ struct TranscriptionCost {
 // for each QueueTranscription. `status`: OK, or why the job stopped early.
 struct TranscriptionEnded {
   absl::Status status;
+  std::string remark;  // with OK: what is to be said about the audio
   TranscriptionProgress progress;
   TranscriptionCost cost;
 };
@@ -65,10 +75,11 @@ struct LiveAudioReceived {
 
 // One transcription, from its request to its final answer. See transcriber.h.
 using Transcriber =
-    compat::Handle<caf::result<void>(OpenAudio), caf::result<void>(SegmentDecoded),
-                   caf::result<void>(AudioConsumed), caf::result<void>(TranscriptionEnded),
-                   caf::result<void>(CancelTranscription), caf::result<void>(LiveAudioReceived),
-                   caf::result<void>(BufferBound), caf::result<void>(FrameWritten)>;
+    compat::Handle<caf::result<void>(OpenAudio), caf::result<void>(AudioOpened),
+                   caf::result<void>(SegmentDecoded), caf::result<void>(AudioConsumed),
+                   caf::result<void>(TranscriptionEnded), caf::result<void>(CancelTranscription),
+                   caf::result<void>(LiveAudioReceived), caf::result<void>(BufferBound),
+                   caf::result<void>(FrameWritten)>;
 
 }  // namespace superfluid
 

@@ -20,6 +20,18 @@ void ScriptedClock::Spend(absl::Duration work) {
       std::chrono::duration_cast<caf::actor_clock::duration_type>(absl::ToChronoNanoseconds(work));
 }
 
+absl::Status ScriptedExecutor::Begin(Task task) {
+  if (is_full) return absl::ResourceExhaustedError("too many files wait to be read");
+  Continue(std::move(task));
+  return absl::OkStatus();
+}
+
+void ScriptedExecutor::RunOne() {
+  const Task task = std::move(tasks_.front());
+  tasks_.pop_front();
+  task();
+}
+
 Peer::Peer(std::unique_ptr<ByteStream> stream, std::unique_ptr<FdChannel> descriptors)
     : stream_(std::move(stream)), descriptors_(std::move(descriptors)) {}
 
@@ -111,6 +123,7 @@ WorkerFixture::WorkerFixture() {
   scheduler_->clock().current_time += std::chrono::seconds(1);
   clock_ = std::make_shared<ScriptedClock>(*scheduler_);
   config.placement = compat::Placement::kPooled;
+  config.readers = readers_;
   config.make_token = [] { return linkw::LinkToken{7}; };
   config.thread_room = [](size_t) { return true; };
   config.on_exit = [this](ExitCode code, std::string reason) {
@@ -122,6 +135,7 @@ WorkerFixture::WorkerFixture() {
 
 WorkerFixture::~WorkerFixture() {
   clock_->inside_step = nullptr;
+  readers_->hangs = false;
   for (Peer& peer : peers_) peer.HangUp();
   if (supervisor_ != nullptr && !exit_) {
     compat::SendFromOutside(supervisor_, ShutDown{.cancel_open = true});
@@ -196,8 +210,13 @@ size_t WorkerFixture::RunSome(size_t events) {
 // turns (or a random one goes next), as threads would.
 bool WorkerFixture::RunOne() {
   auto& jobs = scheduler_->jobs;
+  const size_t ready = jobs.size() + (readers_->HasTask() ? 1 : 0);
+  const size_t next = random_order && ready > 0 ? schedule() % ready : (jobs.size() > 1 ? 1 : 0);
+  if (next == jobs.size() && readers_->HasTask()) {
+    readers_->RunOne();
+    return true;
+  }
   if (jobs.size() > 1) {
-    const size_t next = random_order ? schedule() % jobs.size() : 1;
     std::rotate(jobs.begin(), jobs.begin() + static_cast<std::ptrdiff_t>(next), jobs.end());
   }
   return scheduler_->try_run_once();

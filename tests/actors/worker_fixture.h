@@ -19,6 +19,7 @@
 #include "caf/actor_system.hpp"
 #include "caf/scheduler/test_coordinator.hpp"
 #include "caf/scoped_actor.hpp"
+#include "engine/audio/blocking_executor.h"
 #include "engine/sim/sim_clock.h"
 #include "gtest/gtest.h"
 #include "protocol/frame.h"
@@ -48,6 +49,25 @@ class ScriptedClock : public SimClock {
  private:
   caf::scheduler::test_coordinator& scheduler_;
   int64_t steps_ = 0;
+};
+
+// Runs what reads recordings when the fixture says so. Threads: one.
+class ScriptedExecutor : public BlockingExecutor {
+ public:
+  // While set, tasks wait: a file that hangs.
+  bool hangs = false;
+  // While set, nothing new is taken.
+  bool is_full = false;
+
+  absl::Status Begin(Task task) override;
+  void Continue(Task task) override { tasks_.push_back(std::move(task)); }
+
+  bool HasTask() const { return !hangs && !tasks_.empty(); }
+  void RunOne();
+  size_t waiting() const { return tasks_.size(); }
+
+ private:
+  std::deque<Task> tasks_;
 };
 
 // A received frame and its message.
@@ -158,6 +178,7 @@ class WorkerFixture : public testing::Test {
   std::unique_ptr<caf::actor_system> system_;
   caf::scheduler::test_coordinator* scheduler_ = nullptr;
   std::shared_ptr<ScriptedClock> clock_;
+  std::shared_ptr<ScriptedExecutor> readers_ = std::make_shared<ScriptedExecutor>();
   std::shared_ptr<EngineProgress> progress_ = std::make_shared<EngineProgress>();
   Supervisor supervisor_;
   std::deque<Peer> peers_;

@@ -31,6 +31,8 @@
 #include "actors/supervisor.h"
 #include "actors/thread_room.h"
 #include "caf/scoped_actor.hpp"
+#include "engine/audio/blocking_executor.h"
+#include "engine/audio/blocking_thread_pool.h"
 #include "engine/loader/bundle_hash.h"
 #include "engine/loader/loader.h"
 #include "engine/loader/resolve.h"
@@ -50,12 +52,13 @@ namespace {
 constexpr int kExitEngineNotLoaded = 3;
 constexpr absl::Duration kCancelPatience = absl::Seconds(2);  // SIGINT
 constexpr unsigned kTeardownSeconds = 5;
+constexpr absl::Duration kReadersPatience = absl::Seconds(1);
 
 // That the worker itself needs: the pool, the clock of the actor system, the supervisor, the alarm
 // clock, the engine, the sorter of connections, and the watch for signals while it loads.
 constexpr size_t kWorkerThreads = 9;
 
-// The pool serves transcribers (which open files) and state ops (which map memory).
+// The pool serves transcribers and state ops (which map memory).
 constexpr size_t kPoolThreads = 2;
 
 // Says once why the worker cannot start: in the log, or plainly if there is none.
@@ -200,7 +203,8 @@ void NoteUnusedDevice(const Engine& engine, int device) {
   }
 }
 
-WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine, Outcome& outcome) {
+WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
+                        std::shared_ptr<BlockingExecutor> readers, Outcome& outcome) {
   WorkerConfig config;
   config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
     NoteEngineThread(library);
@@ -214,6 +218,7 @@ WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
   config.engine_bundle_hash = engine.bundle_hash;
   config.media_root = options.media_root;
   config.model_root = options.model_root;
+  config.readers = std::move(readers);
   config.limits.max_transcriptions = options.max_transcriptions;
   // Inherited sockets are the only ones there will ever be.
   config.on_disconnect = options.listen_path.empty() ? OnDisconnect::kExit : options.on_disconnect;
@@ -351,8 +356,9 @@ int RunWorker(const WorkerOptions& options) {
   caf::actor_system system(caf_config);
   auto progress = std::make_shared<EngineProgress>();
   NoteEngineProgress(progress);
+  auto readers = std::make_shared<BlockingThreadPool>();
   Supervisor supervisor = compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
-                                        MakeConfig(options, *engine, outcome), progress);
+                                        MakeConfig(options, *engine, readers, outcome), progress);
   SetAtEndOf(supervisor, outcome);
   spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
   const absl::Status started = StartAndWait(system, supervisor);
@@ -388,9 +394,11 @@ int RunWorker(const WorkerOptions& options) {
     sockets->listener.reset();
   }
   const int code = static_cast<int>(outcome.code());
-  spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason()));
   LeaveSoon(code);
-  if (outcome.code() != ExitCode::kOk) LeaveNow(code);
+  const size_t left_behind = readers->Stop(kReadersPatience);
+  if (left_behind > 0) spdlog::warn("readers.left_behind threads={}", left_behind);
+  spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason()));
+  if (outcome.code() != ExitCode::kOk || left_behind > 0) LeaveNow(code);
   return code;
 }
 
