@@ -13,8 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "engine/audio/byte_source.h"
 #include "engine/audio/frame_reader.h"
+#include "engine/audio/joined_reader.h"
+#include "engine/audio/mpeg_reader.h"
 #include "engine/audio/printable_name.h"
-#include "engine/audio/sound_reader.h"
 
 namespace superfluid {
 namespace {
@@ -81,6 +82,11 @@ class NamedSource : public AudioSource {
   }
 
   std::optional<absl::Duration> TotalDuration() const override { return source_->TotalDuration(); }
+  bool IsLive() const override { return source_->IsLive(); }
+  std::string Remark() const override {
+    const std::string remark = source_->Remark();
+    return remark.empty() ? "" : absl::StrCat(PrintableName(name_), ": ", remark);
+  }
 
  private:
   std::unique_ptr<AudioSource> source_;
@@ -90,7 +96,8 @@ class NamedSource : public AudioSource {
 absl::StatusOr<std::unique_ptr<AudioSource>> OpenEncoded(std::unique_ptr<ByteSource> bytes,
                                                          std::string_view name,
                                                          const AudioLimits& limits) {
-  absl::StatusOr<std::unique_ptr<FrameReader>> reader = OpenSoundReader(std::move(bytes));
+  absl::StatusOr<std::unique_ptr<FrameReader>> reader =
+      LooksLikeMpeg(*bytes) ? OpenMpegReader(std::move(bytes)) : OpenJoinedReader(std::move(bytes));
   if (!reader.ok()) return Prefixed(reader.status(), name);
   absl::StatusOr<std::unique_ptr<AudioSource>> source =
       MakeRecordedSource(*std::move(reader), limits);

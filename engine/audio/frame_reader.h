@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -25,9 +26,14 @@ class FrameReader {
   // Frames that the container says it holds; nullopt if it does not say.
   virtual std::optional<int64_t> total_frames() const = 0;
 
-  // Reads up to `out.size() / channels()` frames. 0 means that there are no more.
+  // Reads as many frames as fit into `out`, at most. 0 means that there are no more. REQUIRES: room
+  // for a frame of kMaxAudioChannels.
   // Errors: InvalidArgument when the data are damaged or end too early.
+  // rate_hz() and channels() are those of the frames read last: a file may be several in a row.
   virtual absl::StatusOr<size_t> ReadFrames(absl::Span<float> out) = 0;
+
+  // As AudioSource::Remark.
+  virtual std::string Remark() const { return {}; }
 };
 
 // Engine audio made of `reader`'s frames. Errors of opening: InvalidArgument for a rate or channel

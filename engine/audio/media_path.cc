@@ -70,7 +70,7 @@ absl::Status FromErrno(int error, std::string_view path) {
       return Outside(path);
     case ELOOP:
       return absl::InvalidArgumentError(
-          absl::StrCat(name, " goes through too many symbolic links"));
+          absl::StrCat(name, " goes through too many symbolic links, or one of those in /proc"));
     case ENAMETOOLONG:
       return absl::InvalidArgumentError(absl::StrCat("the path ", name, " is too long"));
     case EMFILE:

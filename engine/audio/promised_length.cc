@@ -130,23 +130,9 @@ bool OggEndsEarly(ByteSource& bytes) {
   return page.size() < length || (page.size() > length && !is_last);
 }
 
-// Past any number of ID3v2 tags, whose lengths are of four times seven bits.
-int64_t AfterTags(ByteSource& bytes) {
-  int64_t offset = 0;
-  for (int i = 0; i < kMostChunks; ++i) {
-    const std::string tag = Bytes(bytes, offset, 10);
-    if (tag.size() < 10 || !tag.starts_with("ID3")) break;
-    int64_t length = 0;
-    for (size_t at = 6; at < 10; ++at) length = length << 7 | (tag[at] & 0x7F);
-    const bool has_footer = (tag[5] & 0x10) != 0;
-    offset += 10 + length + (has_footer ? 10 : 0);
-  }
-  return offset;
-}
-
 // Whether the first frame of an mp3, which holds no audio then, says how many there are.
 bool Mp3SaysItsLength(ByteSource& bytes) {
-  const std::string start = Bytes(bytes, AfterTags(bytes), 4096);
+  const std::string start = Bytes(bytes, AfterId3Tags(bytes), 4096);
   for (size_t at = 0; at + 4 < start.size(); ++at) {
     const auto byte = [&](size_t i) { return static_cast<unsigned char>(start[at + i]); };
     const bool is_frame = byte(0) == 0xFF && (byte(1) & 0xE6U) == 0xE2 && (byte(2) & 0xF0U) != 0xF0;
@@ -176,7 +162,73 @@ PromisedLength FromMp3(ByteSource& bytes, int64_t frames_there) {
   return promised;
 }
 
+// What may follow the samples of a wav; their lengths are often wrong.
+bool IsKnownChunk(std::string_view id) {
+  constexpr std::array<std::string_view, 20> known = {
+      "LIST", "id3 ", "ID3 ", "bext", "fact", "cue ", "smpl", "PAD ", "JUNK", "junk",
+      "FLLR", "iXML", "axml", "_PMX", "plst", "inst", "PEAK", "DISP", "acid", "cart"};
+  return std::find(known.begin(), known.end(), id) != known.end();
+}
+
+// Whether chunks follow at `offset`, up to the end.
+bool AreChunks(ByteSource& bytes, int64_t offset, bool big_endian) {
+  constexpr int64_t header_bytes = 8;
+  for (int i = 0; i < kMostChunks && offset + header_bytes < bytes.size(); ++i) {
+    const std::string header = Bytes(bytes, offset, header_bytes);
+    const std::string_view id = std::string_view(header).substr(0, 4);
+    const bool is_text =
+        std::all_of(id.begin(), id.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    if (header.size() < header_bytes || !is_text) return false;
+    if (IsKnownChunk(id)) return true;
+    const auto length = static_cast<int64_t>(Number(header, 4, 4, big_endian));
+    offset += header_bytes + length + length % 2;
+  }
+  return offset <= bytes.size() + 1;
+}
+
+bool IsTag(ByteSource& bytes, int64_t offset) {
+  const std::string head = Bytes(bytes, offset, 8);
+  const auto begins = [&head](std::string_view magic) { return head.starts_with(magic); };
+  return begins("ID3") || begins("TAG") || begins("APETAGEX");
+}
+
 }  // namespace
+
+int64_t AfterId3Tags(ByteSource& bytes) {
+  int64_t offset = 0;
+  for (int i = 0; i < kMostChunks; ++i) {
+    const std::string tag = Bytes(bytes, offset, 10);
+    if (tag.size() < 10 || !tag.starts_with("ID3")) break;
+    int64_t length = 0;
+    for (size_t at = 6; at < 10; ++at) length = length << 7 | (tag[at] & 0x7F);
+    const bool has_footer = (tag[5] & 0x10) != 0;
+    offset += 10 + length + (has_footer ? 10 : 0);
+  }
+  return offset;
+}
+
+std::optional<int64_t> FindUnderstatedLength(ByteSource& bytes) {
+  constexpr int64_t few_bytes = 1024;  // that follow are not worth a look
+  const std::string head = Bytes(bytes, 0, 4);
+  const bool big_endian = head == "RIFX";
+  if (head != "RIFF" && !big_endian) return std::nullopt;
+  int64_t offset = kRiff.first;
+  for (int i = 0; i < kMostChunks; ++i) {
+    const std::string header = Bytes(bytes, offset, 8);
+    if (header.size() < 8) return std::nullopt;
+    const auto length = static_cast<int64_t>(Number(header, 4, 4, big_endian));
+    const int64_t end = offset + 8 + length;
+    if (header.starts_with("data")) {
+      if (end + few_bytes > bytes.size() || IsTag(bytes, end) || IsTag(bytes, end + length % 2) ||
+          AreChunks(bytes, end, big_endian) || AreChunks(bytes, end + length % 2, big_endian)) {
+        return std::nullopt;
+      }
+      return offset + 4;
+    }
+    offset = end + length % 2;
+  }
+  return std::nullopt;
+}
 
 PromisedLength ReadPromisedLength(ByteSource& bytes, int64_t frames_there, int rate_hz) {
   const std::string head = Bytes(bytes, 0, 16);

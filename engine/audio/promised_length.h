@@ -29,6 +29,14 @@ struct PromisedLength {
 // was promised. Reads a few bytes of each chunk, and the last 128 KiB of an ogg. Threads: any.
 PromisedLength ReadPromisedLength(ByteSource& bytes, int64_t frames_there, int rate_hz);
 
+// Where a wav (RIFF, RIFX) has the length of its samples, if more samples follow than it says: its
+// writer was killed, or the length did not fit into 32 bits. What follows is taken to be samples
+// unless it is chunks or a tag. nullopt: the length is right, or says too much. Threads: any.
+std::optional<int64_t> FindUnderstatedLength(ByteSource& bytes);
+
+// Where the bytes begin that follow any number of ID3v2 tags. Threads: any.
+int64_t AfterId3Tags(ByteSource& bytes);
+
 }  // namespace superfluid
 
 #endif  // SUPERFLUID_ENGINE_AUDIO_PROMISED_LENGTH_H_

@@ -52,20 +52,12 @@ absl::StatusOr<Resampler> Resampler::Create(int rate_hz, int channels) {
 }
 
 Resampler::Resampler(int rate_hz, int channels, Soxr soxr)
-    : rate_hz_(rate_hz), channels_(channels), soxr_(std::move(soxr)) {}
+    : rate_hz_(rate_hz), soxr_(std::move(soxr)), downmix_(rate_hz, channels) {}
 
 void Resampler::Push(absl::Span<const float> interleaved) {
-  const auto channels = static_cast<size_t>(channels_);
-  const size_t frames = interleaved.size() / channels;
-  mono_.resize(frames);
-  for (size_t frame = 0; frame < frames; ++frame) {
-    const float* in = interleaved.data() + frame * channels;
-    // A sum of finite floats of any size stays finite in a double.
-    double sum = 0;
-    for (size_t channel = 0; channel < channels; ++channel) sum += Finite(in[channel]);
-    // Beyond any sane recording, but it keeps the converter's sums finite.
-    mono_[frame] = static_cast<float>(std::clamp(sum / channels_, -1e6, 1e6));
-  }
+  mono_.clear();
+  downmix_.Mix(interleaved, mono_);
+  const size_t frames = mono_.size();
   frames_in_ += static_cast<int64_t>(frames);
   if (soxr_ == nullptr) {
     Append(mono_.data(), frames);

@@ -9,11 +9,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/audio/downmix.h"
 
 namespace superfluid {
 
-// Turns interleaved float frames of any rate and channel count into engine audio: channels
-// averaged, rate converted to kEngineSampleRateHz, not finite -> 0, clipped to [-1, 1].
+// Turns interleaved float frames of any rate and channel count into engine audio: channels mixed
+// (see Downmix), rate converted to kEngineSampleRateHz, not finite -> 0, clipped to [-1, 1].
 //
 // The output is aligned with the input and, after Finish, exactly
 // round(frames * kEngineSampleRateHz / rate) samples long, however the input was cut into blocks.
@@ -45,6 +46,11 @@ class Resampler {
   // Moves up to out.size() finished samples to the front of `out`; returns how many.
   size_t Pop(absl::Span<float> out);
 
+  // How long one channel stood for all, since they cancelled each other.
+  double seconds_of_one_channel() const {
+    return static_cast<double>(downmix_.frames_of_one_channel()) / rate_hz_;
+  }
+
   // Frames pushed so far.
   int64_t frames_in() const { return frames_in_; }
 
@@ -59,8 +65,8 @@ class Resampler {
   void Append(const float* samples, size_t count);
 
   int rate_hz_;
-  int channels_;
   Soxr soxr_;  // null when the rate is the engine's already
+  Downmix downmix_;
   bool finished_ = false;
   int64_t frames_in_ = 0;
   int64_t samples_out_ = 0;  // appended to output_ in total

@@ -28,6 +28,7 @@ class VirtualFile {
   void RationForBlock() { SetRation(16 << 20, 100000); }
 
   int64_t size() const { return bytes_->size(); }
+  int64_t position() const { return position_; }
   bool exhausted() const { return exhausted_; }
   bool shrank() const { return shrank_; }
   ByteSource& bytes() { return *bytes_; }
@@ -86,14 +87,54 @@ class VirtualFile {
   bool shrank_ = false;  // fewer bytes came than the source has
 };
 
+// A wav that tells the library, which knows such files, that its writer was killed: 8 as the length
+// of all, 0 as that of the samples, which then reach to the end.
+class UnfinishedWav : public ByteSource {
+ public:
+  // `length_at`: where the length of the samples is.
+  UnfinishedWav(std::unique_ptr<ByteSource> bytes, int64_t length_at)
+      : bytes_(std::move(bytes)), length_at_(length_at) {
+    char first = 0;
+    bytes_->ReadAt(3, &first, 1);
+    const bool big_endian = first == 'X';
+    all_ = big_endian ? std::array<char, 4>{0, 0, 0, 8} : std::array<char, 4>{8, 0, 0, 0};
+  }
+
+  int64_t size() const override { return bytes_->size(); }
+
+  size_t ReadAt(int64_t offset, void* to, size_t count) override {
+    const size_t read = bytes_->ReadAt(offset, to, count);
+    const absl::Span<char> there(static_cast<char*>(to), read);
+    Overwrite(4, all_, offset, there);
+    Overwrite(length_at_, {}, offset, there);
+    return read;
+  }
+
+ private:
+  // Puts `with`, which belongs at `at`, into `there`, which was read from `offset`.
+  static void Overwrite(int64_t at, const std::array<char, 4>& with, int64_t offset,
+                        absl::Span<char> there) {
+    for (size_t i = 0; i < with.size(); ++i) {
+      const int64_t index = at + static_cast<int64_t>(i) - offset;
+      if (index >= 0 && index < static_cast<int64_t>(there.size())) {
+        there[static_cast<size_t>(index)] = with[i];
+      }
+    }
+  }
+
+  std::unique_ptr<ByteSource> bytes_;
+  int64_t length_at_;
+  std::array<char, 4> all_ = {};
+};
+
 struct SoundClose {
   void operator()(SNDFILE* sound) const { sf_close(sound); }
 };
 
-class SoundReader : public FrameReader {
+class LibraryReader : public SoundReader {
  public:
-  SoundReader(std::unique_ptr<VirtualFile> file, std::unique_ptr<SNDFILE, SoundClose> sound,
-              const SF_INFO& info)
+  LibraryReader(std::unique_ptr<VirtualFile> file, std::unique_ptr<SNDFILE, SoundClose> sound,
+                const SF_INFO& info)
       : file_(std::move(file)),
         sound_(std::move(sound)),
         info_(info),
@@ -101,6 +142,7 @@ class SoundReader : public FrameReader {
 
   int rate_hz() const override { return info_.samplerate; }
   int channels() const override { return info_.channels; }
+  int64_t position() const override { return file_->position(); }
 
   std::optional<int64_t> total_frames() const override {
     if (info_.frames < 0 || info_.frames == SF_COUNT_MAX) return std::nullopt;
@@ -137,7 +179,7 @@ class SoundReader : public FrameReader {
                                                      " of ", Seconds(*promised_.frames + rounding),
                                                      " could be decoded"));
     }
-    if (promised_.ends_early || file_->shrank()) {
+    if (file_->shrank()) {
       return absl::InvalidArgumentError(
           absl::StrCat("the data are cut short: ", decoded, " could be decoded"));
     }
@@ -193,8 +235,11 @@ absl::Status ExplainRefusal(VirtualFile& file) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FrameReader>> OpenSoundReader(std::unique_ptr<ByteSource> bytes) {
+absl::StatusOr<std::unique_ptr<SoundReader>> OpenSoundReader(std::unique_ptr<ByteSource> bytes) {
   if (bytes->size() == 0) return absl::InvalidArgumentError("it is empty");
+  if (const std::optional<int64_t> length_at = FindUnderstatedLength(*bytes)) {
+    bytes = std::make_unique<UnfinishedWav>(std::move(bytes), *length_at);
+  }
   auto file = std::make_unique<VirtualFile>(std::move(bytes));
   file->RationForOpening();
   SF_VIRTUAL_IO io = VirtualFile::Callbacks();
@@ -205,7 +250,7 @@ absl::StatusOr<std::unique_ptr<FrameReader>> OpenSoundReader(std::unique_ptr<Byt
     return absl::InvalidArgumentError(
         absl::StrCat(info.channels, " audio channels are not supported"));
   }
-  return std::make_unique<SoundReader>(std::move(file), std::move(sound), info);
+  return std::make_unique<LibraryReader>(std::move(file), std::move(sound), info);
 }
 
 }  // namespace superfluid

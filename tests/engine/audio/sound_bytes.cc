@@ -67,7 +67,11 @@ std::vector<float> Sine(int rate_hz, int channels, double seconds, double hz) {
   return samples;
 }
 
-std::string EncodeSound(int format, int rate_hz, int channels, const std::vector<float>& samples) {
+namespace {
+
+// `level`: of compression, as libsndfile has it; below 0 for its default.
+std::string Encode(int format, int rate_hz, int channels, const std::vector<float>& samples,
+                   double level) {
   Buffer buffer;
   SF_VIRTUAL_IO io = {Size, Seek, Read, Write, Tell};
   SF_INFO info = {};
@@ -76,10 +80,25 @@ std::string EncodeSound(int format, int rate_hz, int channels, const std::vector
   info.channels = channels;
   SNDFILE* sound = sf_open_virtual(&io, SFM_WRITE, &info, &buffer);
   Require(sound != nullptr, sf_strerror(nullptr));
+  if (level >= 0) {
+    int mode = SF_BITRATE_MODE_CONSTANT;
+    sf_command(sound, SFC_SET_BITRATE_MODE, &mode, sizeof mode);
+    sf_command(sound, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
+  }
   const auto frames = static_cast<sf_count_t>(samples.size()) / channels;
   Require(sf_writef_float(sound, samples.data(), frames) == frames, sf_strerror(sound));
   sf_close(sound);
   return buffer.bytes;
+}
+
+}  // namespace
+
+std::string EncodeSound(int format, int rate_hz, int channels, const std::vector<float>& samples) {
+  return Encode(format, rate_hz, channels, samples, -1);
+}
+
+std::string EncodeMp3(int rate_hz, int channels, const std::vector<float>& samples, double level) {
+  return Encode(SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, rate_hz, channels, samples, level);
 }
 
 void Patch(std::string& bytes, size_t offset, const std::string& with) {

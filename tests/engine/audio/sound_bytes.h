@@ -15,6 +15,9 @@ std::vector<float> Sine(int rate_hz, int channels, double seconds, double hz = 4
 // An encoded file in memory; `format` is libsndfile's (SF_FORMAT_WAV | SF_FORMAT_PCM_16).
 std::string EncodeSound(int format, int rate_hz, int channels, const std::vector<float>& samples);
 
+// The same as mp3 of a constant bit rate: `level` 0 is the highest, 1 the lowest.
+std::string EncodeMp3(int rate_hz, int channels, const std::vector<float>& samples, double level);
+
 // Overwrites the bytes at `offset`.
 void Patch(std::string& bytes, size_t offset, const std::string& with);
 
