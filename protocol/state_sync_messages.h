@@ -38,7 +38,7 @@ struct StateSyncRequest {
 
 struct StateSyncResult {
   Status status = Status::kOk;
-  std::string message;   // if not kOk
+  std::string message;   // if not kOk; of Transcribe also a remark on the audio
   StateSyncReply reply;  // set if kOk; of Transcribe also if cancelled or past the deadline
   bool operator==(const StateSyncResult&) const = default;
 };

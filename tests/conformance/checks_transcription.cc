@@ -1,9 +1,11 @@
 // Transcription: what is heard.
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -45,6 +47,27 @@ void FromPcm(Context& context) {
   const std::string pcm = Pcm(kMs, 6000);
   const Link::Buffer buffer = BufferOf(link, pcm);
   ExpectWhole(Hear(link, link.SendCall(PcmTranscription(buffer.id, pcm.size()))), kMs, "PCM");
+}
+
+// The left channel and its inverse: their mean is silence.
+void ChannelsThatCancel(Context& context) {
+  Link link(context);
+  link.OpenFds();
+  std::string pcm;
+  const std::string mono = Pcm(kMs, 6000);
+  for (size_t i = 0; i + 1 < mono.size(); i += 2) {
+    int16_t sample = 0;
+    std::memcpy(&sample, mono.data() + i, sizeof sample);
+    const auto inverse = static_cast<int16_t>(sample == INT16_MIN ? INT16_MAX : -sample);
+    pcm.append(mono, i, 2);
+    pcm.append(reinterpret_cast<const char*>(&inverse), sizeof inverse);
+  }
+  const Link::Buffer buffer = BufferOf(link, pcm);
+  linkw::Transcribe request = PcmTranscription(buffer.id, pcm.size());
+  std::get<linkw::PcmFormat>(std::get<linkw::AudioBuffer>(request.audio).format).channels = 2;
+  const Heard heard = Hear(link, link.SendCall(request));
+  ExpectWhole(heard, kMs, "channels that cancel each other");
+  Expect(!heard.message.empty(), "[STT-17] nothing is said of channels that cancel each other");
 }
 
 void FromAnEncodedFile(Context& context) {
@@ -283,6 +306,7 @@ void AddTranscriptionChecks(std::vector<Check>& checks) {
   };
   add("STT-1 STT-2 STT-3", "a file", FromAPath);
   add("STT-1 STT-2 STT-3", "PCM in a buffer", FromPcm);
+  add("STT-17", "channels that cancel each other", ChannelsThatCancel);
   add("STT-1 STT-2 STT-3", "a whole file in a buffer", FromAnEncodedFile);
   add("STT-7 STT-1 STT-2", "live audio, inline and in a buffer", Live);
   add("STT-1", "the same audio from everywhere", SameFromEverywhere);

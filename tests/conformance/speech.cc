@@ -57,7 +57,7 @@ linkw::Transcribe PcmTranscription(linkw::BufId id, uint64_t length) {
 
 Heard Hear(Link& link, uint64_t seq, Statuses statuses) {
   auto answer = link.peer().Await<linkw::StateSyncResult>(seq);
-  Heard heard{.status = answer.status};
+  Heard heard{.status = answer.status, .message = answer.message};
   if (std::find(statuses.begin(), statuses.end(), answer.status) == statuses.end()) {
     Fail(absl::StrCat("a transcription: saw ", Show(answer.status), " ", Show(answer.message),
                       ", expected ", Names(statuses)));

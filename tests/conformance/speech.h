@@ -20,6 +20,7 @@ linkw::Transcribe PcmTranscription(linkw::BufId id, uint64_t length);
 struct Heard {
   std::vector<linkw::TranscribeSegment> segments;  // as streamed, partial ones included
   Status status = Status::kOk;
+  std::string message;
   linkw::TranscribeResult result;
 };
 Heard Hear(Link& link, uint64_t seq, Statuses statuses = {Status::kOk});

@@ -53,7 +53,9 @@ std::string ClosingLine(StopReason reason, const TranscriptionOutcome& outcome) 
   if (StoppedByUser(reason) && outcome.status == linkw::Status::kOk) {
     return "not cancelled: the worker had finished before the cancel reached it\n";
   }
-  if (outcome.status == linkw::Status::kOk) return "";
+  if (outcome.status == linkw::Status::kOk) {
+    return outcome.message.empty() ? "" : absl::StrCat("note: ", OneLine(outcome.message), "\n");
+  }
   return FailureLine(RequestFailure(outcome.file, outcome.status, outcome.message));
 }
 

@@ -13,8 +13,8 @@ namespace superfluid::ctl {
 // `reason`: why we cancelled, if we did.
 ExitCode TranscribeExitCode(StopReason reason, linkw::Status status);
 
-// The line for stderr: that it was cancelled and how fast, or what went wrong. Empty if there is
-// nothing to say.
+// The line for stderr: that it was cancelled and how fast, what went wrong, or what the worker
+// remarked on the audio. Empty if there is nothing to say.
 std::string ClosingLine(StopReason reason, const TranscriptionOutcome& outcome);
 
 // For a transcript that went into a file: "talk.srt: 12 segments, ...".

@@ -21,7 +21,7 @@ struct ClientFigures {
 struct TranscriptionOutcome {
   std::string file;  // what was transcribed, as the user named it
   linkw::Status status = linkw::Status::kOk;
-  std::string message;  // if not kOk
+  std::string message;  // what went wrong; with kOk a remark on the audio, or empty
   // Of the final answer. If none came: what was streamed until then.
   linkw::TranscribeResult result;
   ClientFigures figures;

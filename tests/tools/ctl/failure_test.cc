@@ -131,6 +131,13 @@ TEST(ClosingLineTest, SaysSoWhenTheCancelCameTooLate) {
             "not cancelled: the worker had finished before the cancel reached it\n");
 }
 
+TEST(ClosingLineTest, SaysWhatTheWorkerRemarkedOnTheAudio) {
+  TranscriptionOutcome outcome = MakeOutcome();
+  outcome.message = "\"talk.mp3\": it is damaged in 1 place";
+  EXPECT_EQ(ClosingLine(StopReason::kNone, outcome),
+            "note: \"talk.mp3\": it is damaged in 1 place\n");
+}
+
 TEST(ClosingLineTest, IsSilentAboutSuccessAndAboutAReaderThatLeft) {
   EXPECT_EQ(ClosingLine(StopReason::kNone, MakeOutcome()), "");
   TranscriptionOutcome outcome = MakeOutcome();
