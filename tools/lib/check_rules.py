@@ -32,6 +32,8 @@ RULES = [
      r"^(actors|tests/(actors|simulation)|tools/worker)/", r"#include\s+[<\"]caf/"),
     ("the date, which may be set; time passes by MonotonicTime()", r"^(actors|engine|shm)/.*\.(cc|h)$",
      r"^$", r"absl::Now\(|system_clock|CLOCK_REALTIME"),
+    ("a delayed message to an actor that may end before it comes; set an alarm", r"^actors/",
+     r"^actors/(alarm_clock|caf_compat|engine_actor|supervisor)", r"\bSendAfter\("),
     ("a web address", r".", r"^LICENSE$", r"\bhttps?://"),
     ("a path of one machine", r".", r"^$", r"(?<![\w.])/(work/|root/|home/[a-z])"),
 ]

@@ -4,8 +4,6 @@
 
 #include "actors/caf_compat.h"
 #include "actors/supervisor_interface.h"
-#include "caf/actor_system.hpp"
-#include "caf/actor_system_config.hpp"
 #include "gtest/gtest.h"
 
 namespace superfluid {
