@@ -27,11 +27,11 @@ bool IsNotThereYet(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsUnavailable(status);
 }
 
-absl::StatusOr<OwnedFd> ConnectUntil(const std::string& path, bool wait, absl::Time deadline) {
+absl::StatusOr<OwnedFd> ConnectUntil(const std::string& path, bool wait, Deadline deadline) {
   while (true) {
-    absl::StatusOr<OwnedFd> socket = ConnectUnix(path, deadline - absl::Now());
+    absl::StatusOr<OwnedFd> socket = ConnectUnix(path, deadline.left());
     if (socket.ok() || !wait || !IsNotThereYet(socket.status())) return socket;
-    if (absl::Now() + kConnectPause >= deadline) return socket;
+    if (deadline.left() <= kConnectPause) return socket;
     absl::SleepFor(kConnectPause);
   }
 }
@@ -55,7 +55,7 @@ bool IsNone(const LinkToken& token) {
 
 absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Connect(const std::string& socket_path,
                                                                 LinkClientOptions options) {
-  const absl::Time deadline = absl::Now() + options.connect_timeout;
+  const Deadline deadline = Deadline::After(options.connect_timeout);
   absl::StatusOr<OwnedFd> frames = ConnectUntil(socket_path, options.wait_for_listener, deadline);
   if (!frames.ok()) return frames.status();
   auto client = Introduce(*std::move(frames), std::move(options), deadline);
@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Adopt(int frames_fd, int
                                                               LinkClientOptions options) {
   OwnedFd frames(frames_fd);
   OwnedFd fds(fds_fd);
-  const absl::Time deadline = absl::Now() + options.connect_timeout;
+  const Deadline deadline = Deadline::After(options.connect_timeout);
   std::unique_ptr<FdChannel> channel;
   if (fds.valid()) {
     absl::StatusOr<std::unique_ptr<FdChannel>> made = MakeSocketFdChannel(std::move(fds));
@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Adopt(int frames_fd, int
 
 absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Introduce(OwnedFd frames,
                                                                   LinkClientOptions options,
-                                                                  absl::Time deadline) {
+                                                                  Deadline deadline) {
   absl::StatusOr<std::unique_ptr<ByteStream>> stream = MakeSocketStream(std::move(frames));
   if (!stream.ok()) return stream.status();
   auto connection = std::make_shared<LinkConnection>(
@@ -103,7 +103,7 @@ LinkClient::~LinkClient() {
   connection_->Close();
 }
 
-absl::Status LinkClient::Handshake(absl::Time deadline) {
+absl::Status LinkClient::Handshake(Deadline deadline) {
   Hello hello;
   hello.client_name = options_.client_name;
   hello.role = options_.role;
@@ -121,9 +121,9 @@ absl::Status LinkClient::Handshake(absl::Time deadline) {
 }
 
 // A driver's second connection, which begins with the token.
-absl::Status LinkClient::OpenFds(const std::string& socket_path, absl::Time deadline) {
+absl::Status LinkClient::OpenFds(const std::string& socket_path, Deadline deadline) {
   if (options_.role != Role::kDriver || IsNone(hello_ack_.link_token)) return absl::OkStatus();
-  absl::StatusOr<OwnedFd> socket = ConnectUnix(socket_path, deadline - absl::Now());
+  absl::StatusOr<OwnedFd> socket = ConnectUnix(socket_path, deadline.left());
   if (!socket.ok()) return socket.status();
   const LinkToken& token = hello_ack_.link_token;
   // A socket that is new has room for 16 bytes.
@@ -155,7 +155,7 @@ absl::StatusOr<WorkerMessage> LinkClient::Request(const DriverMessage& message) 
 
 absl::StatusOr<WorkerMessage> LinkClient::Request(const DriverMessage& message,
                                                   absl::Duration timeout) {
-  const absl::Time deadline = absl::Now() + timeout;
+  const Deadline deadline = Deadline::After(timeout);
   absl::StatusOr<std::unique_ptr<ReplyStream>> answers = Start(message);
   if (!answers.ok()) return answers.status();
   absl::StatusOr<WorkerMessage> answer = (*answers)->Next(deadline);

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "protocol/deadline.h"
 #include "protocol/messages.h"
 #include "protocol/reply_stream.h"
 #include "protocol/transcription_stream.h"
@@ -39,7 +40,7 @@ struct LinkClientOptions {
   std::function<void(const WorkerMessage&)> on_unsolicited;
 };
 
-// The daemon's end of Link W: a connection to one worker, for tools and tests.
+// The daemon's end of Link W: a connection to one worker, for daemons, tools and tests.
 //
 // Threads: every method may be called from any thread; calls do not wait for each other's answers.
 // One thread of the client's own reads the link and hands each message to the request that its

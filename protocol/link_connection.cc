@@ -81,7 +81,7 @@ absl::StatusOr<LinkConnection::Request> LinkConnection::Open(const DriverMessage
 
 absl::StatusOr<uint64_t> LinkConnection::Write(const DriverMessage& message, Request* request) {
   const EncodedMessage encoded = Serialize(message);
-  const absl::Time deadline = absl::Now() + options_.write_timeout;
+  const Deadline deadline = Deadline::After(options_.write_timeout);
   if (IsUrgent(encoded.type)) {
     const WriteTurnHolder turn(write_turn_, /*urgent=*/true);
     return WriteFrame(encoded, request, deadline);
@@ -96,7 +96,7 @@ absl::StatusOr<uint64_t> LinkConnection::Write(const DriverMessage& message, Req
 
 // The queue is in place before the frame goes out: the answer may be quick.
 absl::StatusOr<uint64_t> LinkConnection::WriteFrame(const EncodedMessage& encoded, Request* request,
-                                                    absl::Time deadline) {
+                                                    Deadline deadline) {
   absl::Status status = router_.status();
   if (!status.ok()) return status;
   const uint64_t seq = encoder_.next_seq();
@@ -108,15 +108,15 @@ absl::StatusOr<uint64_t> LinkConnection::WriteFrame(const EncodedMessage& encode
   return seq;
 }
 
-absl::Status LinkConnection::AwaitRoom(absl::Time deadline) {
-  frames_->WhenWritable([] {}, deadline - absl::Now());
+absl::Status LinkConnection::AwaitRoom(Deadline deadline) {
+  frames_->WhenWritable([] {}, deadline.left());
   // It returns when the patience is over too.
-  if (absl::Now() < deadline) return absl::OkStatus();
+  if (!deadline.passed()) return absl::OkStatus();
   End(Closed("the worker takes no more messages"));
   return router_.status();
 }
 
-absl::Status LinkConnection::WriteAll(std::string_view bytes, absl::Time deadline) {
+absl::Status LinkConnection::WriteAll(std::string_view bytes, Deadline deadline) {
   while (!bytes.empty()) {
     const absl::StatusOr<IoResult> result = frames_->Write(absl::MakeConstSpan(&bytes, 1));
     if (!result.ok()) {
@@ -126,7 +126,7 @@ absl::Status LinkConnection::WriteAll(std::string_view bytes, absl::Time deadlin
     if (result->state == IoState::kClosed) return WorkerIsGone();
     bytes.remove_prefix(result->bytes);
     if (result->state == IoState::kOk) continue;
-    const absl::Duration patience = deadline - absl::Now();
+    const absl::Duration patience = deadline.left();
     if (patience <= absl::ZeroDuration()) {  // a frame was cut, perhaps: there is no way back
       End(Closed("the worker takes no more messages"));
       return router_.status();

@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "protocol/codec.h"
+#include "protocol/deadline.h"
 #include "protocol/frame.h"
 #include "protocol/frame_decoder.h"
 #include "protocol/messages.h"
@@ -72,10 +73,9 @@ class LinkConnection {
  private:
   absl::StatusOr<uint64_t> Write(const DriverMessage& message, Request* request);
   absl::StatusOr<uint64_t> WriteFrame(const EncodedMessage& encoded, Request* request,
-                                      absl::Time deadline)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
-  absl::Status AwaitRoom(absl::Time deadline);
-  absl::Status WriteAll(std::string_view bytes, absl::Time deadline)
+                                      Deadline deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
+  absl::Status AwaitRoom(Deadline deadline);
+  absl::Status WriteAll(std::string_view bytes, Deadline deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
   void Read();
   absl::Status ReadSome();

@@ -1,14 +1,14 @@
 #ifndef SUPERFLUID_PROTOCOL_REPLY_QUEUE_H_
 #define SUPERFLUID_PROTOCOL_REPLY_QUEUE_H_
 
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <mutex>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "protocol/deadline.h"
 #include "protocol/messages.h"
 
 namespace superfluid::linkw {
@@ -25,7 +25,7 @@ class ReplyQueue {
 
   // Takes the oldest answer; waits for one. Errors: DeadlineExceeded; the reason given to Close,
   // once everything that came before was taken; the answer's own error.
-  absl::StatusOr<WorkerMessage> Pop(absl::Time deadline);
+  absl::StatusOr<WorkerMessage> Pop(Deadline deadline);
 
   // No more answers will come, because of `why`. The first reason stays.
   void Close(const absl::Status& why);
@@ -34,14 +34,12 @@ class ReplyQueue {
   void Abandon();
 
  private:
-  bool HasRoomOrEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool HasAnswerOrEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
   const size_t capacity_;
-  absl::Mutex mutex_;
-  std::deque<absl::StatusOr<WorkerMessage>> answers_ ABSL_GUARDED_BY(mutex_);
-  absl::Status closed_ ABSL_GUARDED_BY(mutex_);  // OK while open
-  bool abandoned_ ABSL_GUARDED_BY(mutex_) = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<absl::StatusOr<WorkerMessage>> answers_;  // guarded by mutex_
+  absl::Status closed_;                                // guarded by mutex_; OK while open
+  bool abandoned_ = false;                             // guarded by mutex_
 };
 
 }  // namespace superfluid::linkw

@@ -6,7 +6,7 @@ namespace superfluid::linkw {
 
 std::shared_ptr<ReplyQueue> ReplyRouter::Open(uint64_t request_seq) {
   auto queue = std::make_shared<ReplyQueue>(capacity_);
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   if (closed_.ok()) {
     queues_.emplace(request_seq, queue);
   } else {
@@ -18,7 +18,7 @@ std::shared_ptr<ReplyQueue> ReplyRouter::Open(uint64_t request_seq) {
 void ReplyRouter::Forget(uint64_t request_seq) {
   std::shared_ptr<ReplyQueue> queue;
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     const auto it = queues_.find(request_seq);
     if (it == queues_.end()) return;
     queue = std::move(it->second);
@@ -28,28 +28,27 @@ void ReplyRouter::Forget(uint64_t request_seq) {
 }
 
 std::shared_ptr<ReplyQueue> ReplyRouter::Find(uint64_t request_seq) const {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   const auto it = queues_.find(request_seq);
   return it == queues_.end() ? nullptr : it->second;
 }
 
 void ReplyRouter::Close(const absl::Status& why) {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   if (!closed_.ok()) return;
   closed_ = why;
   for (const auto& [seq, queue] : queues_) queue->Close(why);
   queues_.clear();
+  was_closed_.notify_all();
 }
 
-void ReplyRouter::AwaitClosed(absl::Duration timeout) const {
-  absl::MutexLock lock(&mutex_);
-  mutex_.AwaitWithTimeout(absl::Condition(
-                              +[](const absl::Status* closed) { return !closed->ok(); }, &closed_),
-                          timeout);
+void ReplyRouter::AwaitClosed(Deadline deadline) const {
+  std::unique_lock lock(mutex_);
+  deadline.Await(was_closed_, lock, [this] { return !closed_.ok(); });
 }
 
 absl::Status ReplyRouter::status() const {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   return closed_;
 }
 

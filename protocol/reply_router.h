@@ -1,15 +1,15 @@
 #ifndef SUPERFLUID_PROTOCOL_REPLY_ROUTER_H_
 #define SUPERFLUID_PROTOCOL_REPLY_ROUTER_H_
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "protocol/deadline.h"
 #include "protocol/reply_queue.h"
 
 namespace superfluid::linkw {
@@ -33,17 +33,18 @@ class ReplyRouter {
   // The link ended: closes every queue, those to come included. The first reason stays.
   void Close(const absl::Status& why);
 
-  // Waits until Close was called, but no longer than `timeout`.
-  void AwaitClosed(absl::Duration timeout) const;
+  // Waits until Close was called, but no longer than until `deadline`.
+  void AwaitClosed(Deadline deadline) const;
 
   // OK, or the reason given to Close.
   absl::Status status() const;
 
  private:
   const size_t capacity_;
-  mutable absl::Mutex mutex_;
-  std::unordered_map<uint64_t, std::shared_ptr<ReplyQueue>> queues_ ABSL_GUARDED_BY(mutex_);
-  absl::Status closed_ ABSL_GUARDED_BY(mutex_);
+  mutable std::mutex mutex_;
+  mutable std::condition_variable was_closed_;
+  std::unordered_map<uint64_t, std::shared_ptr<ReplyQueue>> queues_;  // guarded by mutex_
+  absl::Status closed_;                                               // guarded by mutex_
 };
 
 }  // namespace superfluid::linkw

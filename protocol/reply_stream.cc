@@ -13,8 +13,6 @@ ReplyStream::ReplyStream(std::shared_ptr<LinkConnection> connection,
 
 ReplyStream::~ReplyStream() { connection_->Forget(request_seq_); }
 
-absl::StatusOr<WorkerMessage> ReplyStream::Next(absl::Time deadline) {
-  return queue_->Pop(deadline);
-}
+absl::StatusOr<WorkerMessage> ReplyStream::Next(Deadline deadline) { return queue_->Pop(deadline); }
 
 }  // namespace superfluid::linkw

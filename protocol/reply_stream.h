@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
+#include "protocol/deadline.h"
 #include "protocol/messages.h"
 
 namespace superfluid::linkw {
@@ -26,7 +26,7 @@ class ReplyStream {
   // Waits for the next answer; an ERROR frame is one. Errors: DeadlineExceeded (call again to go on
   // waiting), kLinkClosed once the answers that came before the end were taken, InvalidArgument for
   // an answer that breaks the protocol's rules.
-  absl::StatusOr<WorkerMessage> Next(absl::Time deadline = absl::InfiniteFuture());
+  absl::StatusOr<WorkerMessage> Next(Deadline deadline = Deadline::Never());
 
   // The frame's seq: what the worker's messages and cancels call this request.
   uint64_t request_seq() const { return request_seq_; }

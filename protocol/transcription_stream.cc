@@ -26,7 +26,7 @@ TranscriptionStream::~TranscriptionStream() {
   if (!finished_) (void)connection_->Send(TranscribeCancel{seq});
 }
 
-absl::StatusOr<TranscriptionStream::Event> TranscriptionStream::Next(absl::Time deadline) {
+absl::StatusOr<TranscriptionStream::Event> TranscriptionStream::Next(Deadline deadline) {
   if (finished_) {
     return MakeStatus(Status::kFailedPrecondition, "the transcription is over");
   }
@@ -53,7 +53,7 @@ absl::StatusOr<TranscriptionStream::Event> TranscriptionStream::Next(absl::Time 
                                                     AbslView(MessageTypeName(TypeOf(*message)))));
 }
 
-absl::StatusOr<StateSyncResult> TranscriptionStream::Finish(absl::Time deadline) {
+absl::StatusOr<StateSyncResult> TranscriptionStream::Finish(Deadline deadline) {
   while (true) {
     absl::StatusOr<Event> event = Next(deadline);
     if (!event.ok()) return event.status();

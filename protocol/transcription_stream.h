@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
+#include "protocol/deadline.h"
 #include "protocol/messages.h"
 #include "protocol/reply_stream.h"
 
@@ -35,10 +35,10 @@ class TranscriptionStream {
 
   // Waits for the next event. Errors: DeadlineExceeded (call again to go on waiting), kLinkClosed,
   // FailedPrecondition after the final answer.
-  absl::StatusOr<Event> Next(absl::Time deadline = absl::InfiniteFuture());
+  absl::StatusOr<Event> Next(Deadline deadline = Deadline::Never());
 
   // Drops segments until the final answer, and returns it. Errors: as Next.
-  absl::StatusOr<StateSyncResult> Finish(absl::Time deadline = absl::InfiniteFuture());
+  absl::StatusOr<StateSyncResult> Finish(Deadline deadline = Deadline::Never());
 
   // Asks the worker to stop; the final answer still comes (kCancelled with the segments so far, or
   // kOk if it was done). Does not wait for it. Idempotent; after the final answer it does nothing.

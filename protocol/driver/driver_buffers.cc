@@ -5,7 +5,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "protocol/deadline.h"
 #include "protocol/driver/expect_reply.h"
 #include "protocol/status.h"
 #include "shm/owned_fd.h"
@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<DriverBuffers>> DriverBuffers::Open(LinkClient& c
 absl::StatusOr<DriverBuffer> DriverBuffers::Allocate(uint64_t bytes) {
   if (bytes == 0) return absl::InvalidArgumentError("a buffer of 0 bytes");
   const BufId id = NextId();
-  const absl::Time deadline = absl::Now() + timeout_;
+  const Deadline deadline = Deadline::After(timeout_);
   const absl::StatusOr<BufAlloced> alloced =
       ExpectReply<BufAlloced>(client_.Request(BufAlloc{.buf_id = id, .len = bytes}, timeout_));
   if (!alloced.ok()) return alloced.status();

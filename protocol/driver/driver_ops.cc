@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "protocol/driver/expect_reply.h"
 #include "protocol/status.h"
 
@@ -24,7 +23,7 @@ DriverOp::DriverOp(LinkClient& client, OpHandle handle, std::unique_ptr<ReplyStr
 DriverOp::~DriverOp() { Cancel().IgnoreError(); }
 
 // One thread at a time takes the answer; the others find it kept.
-absl::StatusOr<StateOpDone> DriverOp::Wait(absl::Time deadline) {
+absl::StatusOr<StateOpDone> DriverOp::Wait(Deadline deadline) {
   {
     absl::MutexLock lock(&mutex_);
     if (done_.has_value()) return *done_;
@@ -54,13 +53,13 @@ absl::StatusOr<std::unique_ptr<DriverOp>> DriverOps::Submit(const StateOp& op) {
   absl::StatusOr<std::unique_ptr<ReplyStream>> replies = client_.Start(StateOpSubmit{op});
   if (!replies.ok()) return replies.status();
   const absl::StatusOr<StateOpAccepted> accepted =
-      ExpectReply<StateOpAccepted>((*replies)->Next(absl::Now() + timeout_));
+      ExpectReply<StateOpAccepted>((*replies)->Next(Deadline::After(timeout_)));
   if (!accepted.ok()) return accepted.status();
   if (accepted->status != Status::kOk) return MakeStatus(accepted->status, accepted->message);
   return std::make_unique<DriverOp>(client_, accepted->op_handle, *std::move(replies));
 }
 
-absl::StatusOr<uint64_t> DriverOps::Run(const StateOp& op, absl::Time deadline) {
+absl::StatusOr<uint64_t> DriverOps::Run(const StateOp& op, Deadline deadline) {
   const absl::StatusOr<std::unique_ptr<DriverOp>> submitted = Submit(op);
   if (!submitted.ok()) return submitted.status();
   const absl::StatusOr<StateOpDone> done = (*submitted)->Wait(deadline);

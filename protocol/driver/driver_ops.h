@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "protocol/deadline.h"
 #include "protocol/link_client.h"
 #include "protocol/messages.h"
 #include "protocol/reply_stream.h"
@@ -32,7 +33,7 @@ class DriverOp {
 
   // Waits for the op's end, and then always returns it. What the op moved is readable. Errors:
   // DeadlineExceeded (call again to go on waiting), kLinkClosed, kInternal (another op's Done).
-  absl::StatusOr<StateOpDone> Wait(absl::Time deadline);
+  absl::StatusOr<StateOpDone> Wait(Deadline deadline);
 
   // Asks the worker to stop; the Done still comes (kCancelled, or kDone if it won). Idempotent.
   absl::Status Cancel();
@@ -57,7 +58,7 @@ class DriverOps {
 
   // From Submit to the end; returns the bytes moved. Errors: those of Submit, the Done's (what
   // failed; kCancelled), DeadlineExceeded at `deadline`: then the op was cancelled.
-  absl::StatusOr<uint64_t> Run(const StateOp& op, absl::Time deadline);
+  absl::StatusOr<uint64_t> Run(const StateOp& op, Deadline deadline);
 
  private:
   LinkClient& client_;

@@ -30,14 +30,16 @@ void FdInbox::Receive() {
       channel_.WhenReadable([] {});
     }
   }
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   ended_ = status;
+  changed_.notify_all();
 }
 
 void FdInbox::Keep(TaggedFd item) {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   if (waiting_.size() == kCapacity) waiting_.pop_front();
   waiting_.push_back(std::move(item));
+  changed_.notify_all();
 }
 
 std::deque<TaggedFd>::iterator FdInbox::Find(uint64_t tag) {
@@ -45,15 +47,10 @@ std::deque<TaggedFd>::iterator FdInbox::Find(uint64_t tag) {
                       [tag](const TaggedFd& item) { return item.tag == tag; });
 }
 
-bool FdInbox::HasOrEnded(Wanted* wanted) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  FdInbox& inbox = *wanted->inbox;
-  return !inbox.ended_.ok() || inbox.Find(wanted->tag) != inbox.waiting_.end();
-}
-
-absl::StatusOr<OwnedFd> FdInbox::Take(uint64_t tag, absl::Time deadline) {
-  Wanted wanted = {this, tag};
-  absl::MutexLock lock(&mutex_);
-  mutex_.AwaitWithDeadline(absl::Condition(&HasOrEnded, &wanted), deadline);
+absl::StatusOr<OwnedFd> FdInbox::Take(uint64_t tag, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  deadline.Await(changed_, lock,
+                 [this, tag] { return !ended_.ok() || Find(tag) != waiting_.end(); });
   const auto found = Find(tag);
   if (found == waiting_.end()) {
     if (!ended_.ok()) return ended_;

@@ -1,16 +1,16 @@
 #ifndef SUPERFLUID_PROTOCOL_DRIVER_FD_INBOX_H_
 #define SUPERFLUID_PROTOCOL_DRIVER_FD_INBOX_H_
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <mutex>
 #include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "protocol/deadline.h"
 #include "shm/fd_channel.h"
 #include "shm/owned_fd.h"
 
@@ -33,23 +33,18 @@ class FdInbox {
 
   // The oldest descriptor with this tag; waits for it. Errors: DeadlineExceeded, kLinkClosed (the
   // channel ended and it is not among what came before), the channel's own.
-  absl::StatusOr<OwnedFd> Take(uint64_t tag, absl::Time deadline);
+  absl::StatusOr<OwnedFd> Take(uint64_t tag, Deadline deadline);
 
  private:
-  struct Wanted {
-    FdInbox* inbox;
-    uint64_t tag;
-  };
-  static bool HasOrEnded(Wanted* wanted);
-
   void Receive();
   void Keep(TaggedFd item);
-  std::deque<TaggedFd>::iterator Find(uint64_t tag) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::deque<TaggedFd>::iterator Find(uint64_t tag);  // under mutex_
 
   FdChannel& channel_;
-  absl::Mutex mutex_;
-  std::deque<TaggedFd> waiting_ ABSL_GUARDED_BY(mutex_);  // oldest first
-  absl::Status ended_ ABSL_GUARDED_BY(mutex_);            // OK while the channel is open
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<TaggedFd> waiting_;  // guarded by mutex_; oldest first
+  absl::Status ended_;            // guarded by mutex_; OK while the channel is open
   std::thread receiver_;
 };
 

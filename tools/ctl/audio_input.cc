@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "protocol/status.h"
 #include "tools/ctl/audio_kind.h"
 
@@ -97,7 +96,7 @@ absl::StatusOr<linkw::AudioSourceSpec> AudioInput::OfferShared(linkw::LinkClient
 
 absl::Status AudioInput::offer_status() const {
   if (attach_replies_ == nullptr) return absl::OkStatus();
-  const absl::StatusOr<linkw::WorkerMessage> reply = attach_replies_->Next(absl::Now());
+  const absl::StatusOr<linkw::WorkerMessage> reply = attach_replies_->Next(absl::InfinitePast());
   if (!reply.ok()) return absl::OkStatus();  // nothing came
   const auto* error = std::get_if<linkw::Error>(&*reply);
   if (error == nullptr) return absl::OkStatus();

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "protocol/deadline.h"
 #include "protocol/status.h"
 #include "tools/ctl/live_feeder.h"
 #include "tools/ctl/monotonic.h"
@@ -45,7 +45,8 @@ TranscriptionOutcome TranscriptionLoop::Run() {
 
 TranscriptionOutcome TranscriptionLoop::WaitForEnd() {
   while (true) {
-    absl::StatusOr<linkw::TranscriptionStream::Event> event = stream_.Next(absl::Now() + kTick);
+    absl::StatusOr<linkw::TranscriptionStream::Event> event =
+        stream_.Next(linkw::Deadline::After(kTick));
     if (event.ok()) {
       if (auto* answer = std::get_if<linkw::StateSyncResult>(&*event)) {
         return Answered(std::move(*answer));
