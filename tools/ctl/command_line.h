@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "tools/ctl/command.h"
 #include "tools/ctl/exit_code.h"

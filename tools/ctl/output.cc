@@ -1,16 +1,10 @@
 #include "tools/ctl/output.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -27,11 +21,13 @@ void WaitForRoom(int fd) {
   poll(&poll_fd, 1, -1);
 }
 
-absl::Status WriteAll(int fd, std::string_view text, const std::string& name) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
+}  // namespace
+
+absl::Status WriteAll(int fd, std::string_view* text, const std::string& name) {
+  while (!text->empty()) {
+    const ssize_t written = write(fd, text->data(), text->size());
     if (written >= 0) {
-      text.remove_prefix(static_cast<size_t>(written));
+      text->remove_prefix(static_cast<size_t>(written));
     } else if (errno == EAGAIN) {
       WaitForRoom(fd);
     } else if (errno == EPIPE) {
@@ -103,15 +99,6 @@ FileOutput::~FileOutput() {
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-absl::Status FileOutput::Write(std::string_view text) { return WriteAll(fd_.get(), text, path_); }
-
-absl::Status FileOutput::Commit() {
-  if (temporary_.empty()) return absl::OkStatus();
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) {
-    return SystemError(absl::StrCat("cannot write ", path_), errno);
-  }
-  temporary_.clear();
-  return absl::OkStatus();
-}
+absl::Status FdOutput::Write(std::string_view text) { return WriteAll(fd_, &text, "the output"); }
 
 }  // namespace superfluid::ctl

@@ -3,11 +3,8 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "shm/owned_fd.h"
 
 namespace superfluid::ctl {
 
@@ -53,15 +50,9 @@ class FileOutput : public Output {
   // Whether there was a file of this name, which a Commit replaces.
   bool replaces() const { return replaces_; }
 
- private:
-  FileOutput(std::string path, OwnedFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
-
-  std::string path_;  // for error texts
-  OwnedFd fd_;
-  std::string target_;     // where the file goes: behind symbolic links
-  std::string temporary_;  // where it is until then; empty: there already
-  bool replaces_ = false;
-};
+// Writes all of `text` to `fd`, which may be non-blocking. Errors: Aborted (whoever read `fd` is
+// gone), Internal; the texts call it `name`. `text` is then what was not written.
+absl::Status WriteAll(int fd, std::string_view* text, const std::string& name);
 
 }  // namespace superfluid::ctl
 

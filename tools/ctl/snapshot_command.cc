@@ -1,5 +1,7 @@
 #include "tools/ctl/snapshot_command.h"
 
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -180,9 +182,22 @@ class SnapshotRun {
       states.emplace_back(state.buffer.bytes().first(state.sealed_bytes));
     }
     const absl::Status status = WriteSnapshotFile(path_, options_.force, directory, states);
+    if (absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status)) {
+      return WriteAside(status, directory, states);
+    }
     if (!status.ok()) return FailFile(status);
     return context_.Print(options_.json ? JsonLine(SnapshotJson(path_, directory))
                                         : SnapshotLine(path_, directory));
+  }
+
+  // Somebody took the place of FILE meanwhile, and the sequence goes with the link.
+  ExitCode WriteAside(const absl::Status& taken, const SnapshotDirectory& directory,
+                      const std::vector<absl::Span<const std::byte>>& states) const {
+    const std::string aside = absl::StrCat(path_, ".", getpid(), ".aside");
+    const absl::Status status = WriteSnapshotFile(aside, /*force=*/false, directory, states);
+    if (!status.ok()) return FailFile(status);
+    return FailFile(absl::Status(taken.code(), absl::StrCat(std::string(taken.message()),
+                                                            "; the whole snapshot is in ", aside)));
   }
 
   const SnapshotOptions& options_;

@@ -43,13 +43,15 @@ struct SnapshotDirectory {
 
 // Whether a snapshot may be written to `path`. Links are not followed: a snapshot takes its name by
 // a rename, which would replace the link. Errors: FailedPrecondition (it is there and is no regular
-// file; the text says so), AlreadyExists (it is a regular file, and not `force`).
+// file; the text says so), AlreadyExists (it is a regular file, and not `force`), Internal (its
+// folder takes no file: one is made and removed).
 absl::Status CheckSnapshotTarget(const std::string& path, bool force);
 
 // Writes a snapshot so that `path` has all of it or is as before, also if the machine stops: a file
 // beside it, synced, read back and checked, then renamed. Mode 0600: it is somebody's conversation.
 // `states`: the sealed bytes of each space. Errors: those of CheckSnapshotTarget, Internal (files;
-// the text names it), DataLoss (what is on the disk is not what was written).
+// the text names it, and where the snapshot is if it is whole and could not take its name),
+// DataLoss (what is on the disk is not what was written).
 absl::Status WriteSnapshotFile(const std::string& path, bool force,
                                const SnapshotDirectory& directory,
                                absl::Span<const absl::Span<const std::byte>> states);

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "tools/ctl/snapshot_file.h"
 #include "tools/ctl/snapshot_layout.h"
+#include "tools/ctl/temporary_file.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -60,16 +60,23 @@ absl::Status WriteAll(int fd, absl::Span<const std::byte> bytes, const std::stri
   return absl::OkStatus();
 }
 
-absl::Status WriteSynced(const std::string& path, const SnapshotDirectory& directory,
+// `path`: what to call `fd` in errors.
+absl::Status WriteSynced(int fd, const std::string& path, const SnapshotDirectory& directory,
                          absl::Span<const absl::Span<const std::byte>> states) {
-  const OwnedFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid()) return CannotWrite(path);
-  absl::Status status = WriteAll(fd.get(), AsBytes(EncodeDirectory(directory)), path);
+  absl::Status status = WriteAll(fd, AsBytes(EncodeDirectory(directory)), path);
   for (size_t i = 0; status.ok() && i < states.size(); ++i) {
-    status = WriteAll(fd.get(), states[i], path);
+    status = WriteAll(fd, states[i], path);
   }
-  if (status.ok() && fsync(fd.get()) != 0) status = CannotWrite(path);
+  if (status.ok() && fsync(fd) != 0) status = CannotWrite(path);
   return status;
+}
+
+// In the folder of `path`, so that it can take its name.
+absl::StatusOr<TemporaryFile> MakeTemporary(const std::string& path) {
+  absl::StatusOr<TemporaryFile> file = TemporaryFile::Create(absl::StrCat(path, "."), ".tmp");
+  if (file.ok()) return file;
+  return absl::InternalError(
+      absl::StrCat("cannot write ", path, ": ", std::string(file.status().message())));
 }
 
 // What a worker wrote into shared memory is believed only now.
@@ -114,9 +121,10 @@ void SyncFolderOf(const std::string& path) {
 
 absl::Status CheckSnapshotTarget(const std::string& path, bool force) {
   struct stat file = {};
-  if (lstat(path.c_str(), &file) != 0) return absl::OkStatus();  // writing says what is wrong
+  if (lstat(path.c_str(), &file) != 0) return MakeTemporary(path).status();
   if (S_ISREG(file.st_mode)) {
-    return force ? absl::OkStatus() : absl::AlreadyExistsError(absl::StrCat(path, " exists"));
+    return force ? MakeTemporary(path).status()
+                 : absl::AlreadyExistsError(absl::StrCat(path, " exists"));
   }
   const char* why = S_ISLNK(file.st_mode) ? ": it is a symbolic link" : "";
   return absl::FailedPreconditionError(absl::StrCat(path, " is not a regular file", why));
@@ -126,14 +134,21 @@ absl::Status WriteSnapshotFile(const std::string& path, bool force,
                                const SnapshotDirectory& directory,
                                absl::Span<const absl::Span<const std::byte>> states) {
   if (absl::Status checked = CheckSnapshotTarget(path, force); !checked.ok()) return checked;
-  const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
-  // After the rename there is nothing to remove.
-  const auto remove = absl::MakeCleanup([&temporary] { unlink(temporary.c_str()); });
-  absl::Status status = WriteSynced(temporary, directory, states);
-  if (status.ok()) status = ReadBack(temporary, directory);
-  if (status.ok()) status = Rename(temporary, path, force);
-  if (status.ok()) SyncFolderOf(path);
-  return status;
+  absl::StatusOr<TemporaryFile> temporary = MakeTemporary(path);
+  if (!temporary.ok()) return temporary.status();
+  const std::string beside = temporary->path();
+  absl::Status status = WriteSynced(temporary->fd(), beside, directory, states);
+  if (status.ok()) status = ReadBack(beside, directory);
+  if (!status.ok()) return status;
+  // From here on it is whole, and the only one: the sequence goes with the link.
+  temporary->Keep();
+  status = Rename(beside, path, force);
+  if (status.ok()) {
+    SyncFolderOf(path);
+    return status;
+  }
+  return absl::InternalError(
+      absl::StrCat(std::string(status.message()), "; the whole snapshot is in ", beside));
 }
 
 }  // namespace superfluid::ctl

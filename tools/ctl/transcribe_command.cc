@@ -13,6 +13,7 @@
 #include "tools/ctl/audio_input.h"
 #include "tools/ctl/connect.h"
 #include "tools/ctl/file_bytes.h"
+#include "tools/ctl/file_output.h"
 #include "tools/ctl/monotonic.h"
 #include "tools/ctl/output.h"
 #include "tools/ctl/plain_text.h"
@@ -58,7 +59,7 @@ class TranscribeRun {
   }
 
   std::optional<Failure> OpenOutput() {
-    if (options_.output.empty()) return std::nullopt;
+    if (options_.output.empty() || options_.output == "-") return std::nullopt;
     if (IsSameFile(options_.output, options_.file, context_.console.in_fd)) {
       return UsageFailure(
           absl::StrCat("--output ", options_.output, " is the recording itself: it would be lost"));
@@ -118,16 +119,26 @@ class TranscribeRun {
   ExitCode Close(const TranscriptionLoop& loop, const TranscriptionOutcome& outcome) {
     const StopReason reason = loop.stop_reason();
     if (reason == StopReason::kLocalFailure) {
-      return context_.Fail(LocalFailure(loop.local_failure()));
+      return FailWithText(loop.local_failure());
     }
     std::string text = ClosingLine(reason, outcome);
     if (out_file_.has_value()) {
       if (const absl::Status status = FinishOutput(outcome, &text); !status.ok()) {
-        return context_.Fail(LocalFailure(status));
+        return FailWithText(status);
       }
     }
     if (!text.empty()) context_.console.err->Write(text).IgnoreError();
     return TranscribeExitCode(reason, outcome.status);
+  }
+
+  // Prints what the file did not take: it may be the only copy.
+  ExitCode FailWithText(const absl::Status& status) {
+    Failure failure = LocalFailure(status);
+    const std::string text = out_file_.has_value() ? out_file_->TakeText() : "";
+    if (!text.empty() && context_.console.out->Write(text).ok()) {
+      failure.advice = "the text is in standard output";
+    }
+    return context_.Fail(failure);
   }
 
   // What came of a transcription without a good end is kept, unless that would cost a file that is

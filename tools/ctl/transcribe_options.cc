@@ -93,9 +93,12 @@ void AddOutputOptions(CLI::App& app, TranscribeOptions& options) {
       app.add_flag("--words", options.words, "The words of each segment, with their times");
   CLI::Option* no_timestamps =
       app.add_flag("--no-timestamps", options.no_timestamps, "Text without times")->excludes(words);
-  CLI::Option* output = app.add_option("--output", options.output,
-                                       "Write to this file when it is done, not to standard output")
-                            ->check(NotEmpty());
+  CLI::Option* output =
+      app.add_option("--output", options.output,
+                     "Write to this file when it is done; - is standard output. A "
+                     "pipe, a device, or what is open already (/dev/stdout, > "
+                     "FILE) is written as the text comes")
+          ->check(NotEmpty());
   CLI::Option* quiet = app.add_flag("--quiet", options.quiet, "No progress bar");
   for (CLI::Option* option :
        {json, srt, vtt, stream, no_stream, partials, words, no_timestamps, output, quiet}) {

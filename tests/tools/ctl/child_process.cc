@@ -79,6 +79,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, Options op
     dup2(out.theirs.get(), STDOUT_FILENO);
     dup2(err.theirs.get(), STDERR_FILENO);
     if (options.closed_stdout) close(STDOUT_FILENO);
+    if (options.prepare && !options.prepare()) _exit(kNotPrepared);
     execv(kBinary, argv.data());
     _exit(127);
   }
@@ -116,6 +117,12 @@ bool ChildProcess::TerminalIsUsual() const {
   termios mode = {};
   EXPECT_EQ(tcgetattr(out_.get(), &mode), 0);
   return (mode.c_lflag & (ICANON | ECHO)) == (ICANON | ECHO);
+}
+
+void ChildProcess::AwaitError(const std::string& text) {
+  std::string all;
+  char c = 0;
+  while (all.find(text) == std::string::npos && read(err_.get(), &c, 1) == 1) all.push_back(c);
 }
 
 std::string ChildProcess::ReadErrors() { return ReadToTheEnd(err_.get()); }

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,12 @@ class ChildProcess {
     // One for standard input and output: WriteInput presses keys.
     bool terminal_as_console = false;
     bool closed_stdout = false;  // no descriptor at all
+    // Runs in the child just before the program, which does not run if it returns false (exit code
+    // ChildProcess::kNotPrepared). May only call what is async-signal-safe.
+    std::function<bool()> prepare = nullptr;
   };
+
+  static constexpr int kNotPrepared = 125;
 
   explicit ChildProcess(const std::vector<std::string>& arguments)
       : ChildProcess(arguments, Options()) {}
@@ -33,6 +39,8 @@ class ChildProcess {
   // Reads its standard output until `text` has come; returns all that was read.
   std::string ReadUntil(const std::string& text);
   std::string ReadErrors();  // all, so it waits for the end
+  // Reads its standard error until `text` has come.
+  void AwaitError(const std::string& text);
 
   void WriteInput(const std::string& bytes);
   void CloseInput() { in_.Reset(); }

@@ -59,6 +59,24 @@ TEST_F(SnapshotCommandTest, SaysWhatItWrote) {
   EXPECT_EQ(err_.text, "");
 }
 
+TEST_F(SnapshotCommandTest, ASnapshotWhosePlaceWasTakenStaysBesideIt) {
+  TokenWorker::Script script;
+  script.change_sealed = [this](std::string&) { std::ofstream(path_) << "somebody else's"; };
+  TokenWorker worker(script);
+  EXPECT_EQ(RunWith(worker, {"snapshot", path_, "--text", "hello"}), ExitCode::kFailed);
+  EXPECT_THAT(err_.text, HasSubstr("exists; the whole snapshot is in "));
+  const size_t name = err_.text.find(path_ + ".");
+  ASSERT_NE(name, std::string::npos);
+  const std::string beside = err_.text.substr(name, err_.text.find(';', name) - name);
+  EXPECT_EQ(Run({"restore", beside, "--show"}), ExitCode::kOk) << err_.text;
+}
+
+TEST_F(SnapshotCommandTest, AFolderThatTakesNoFileIsFoundBeforeTheWork) {
+  EXPECT_EQ(Run({"--connect", "/nowhere", "snapshot", folder_ + "/none/x", "--text", "hello"}),
+            ExitCode::kFailed);
+  EXPECT_THAT(err_.text, HasSubstr("/none/x: No such file or directory"));
+}
+
 TEST_F(SnapshotCommandTest, SaysItAsJson) {
   TokenWorker worker;
   EXPECT_EQ(RunWith(worker, {"snapshot", path_, "--prompt", "1,2,3,4", "--json"}), ExitCode::kOk)
