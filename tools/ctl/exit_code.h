@@ -11,7 +11,9 @@ enum class ExitCode : int {
   kNoLink = 3,          // no worker to connect to or none that answers HELLO, or the link was lost
   kDeadline = 4,        // the deadline or the timeout passed, once connected
   kCancelled = 5,       // --cancel-after took effect
+  kHungUp = 129,        // SIGHUP
   kInterrupted = 130,   // SIGINT
+  kQuit = 131,          // SIGQUIT
   kOutputClosed = 141,  // whoever read our output is gone; what a SIGPIPE would have given
   kTerminated = 143,    // SIGTERM
 };
@@ -27,7 +29,8 @@ inline constexpr char kExitCodesHelp[] =
     "       to it was lost\n"
     "  4    once connected: the deadline passed, or no answer came within the timeout\n"
     "  5    cancelled by --cancel-after\n"
-    "  130  interrupted (Ctrl-C), 143 terminated, 141 the reader of the output went away\n";
+    "  130  interrupted (Ctrl-C), 143 terminated, 129 hung up (the terminal went away),\n"
+    "       131 quit (Ctrl-\\), 141 the reader of the output went away\n";
 
 }  // namespace superfluid::ctl
 

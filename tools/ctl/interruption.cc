@@ -12,6 +12,10 @@ ExitCode StopExitCode(StopReason reason) {
       return ExitCode::kInterrupted;
     case StopReason::kTerminate:
       return ExitCode::kTerminated;
+    case StopReason::kHangUp:
+      return ExitCode::kHungUp;
+    case StopReason::kQuit:
+      return ExitCode::kQuit;
     case StopReason::kTimer:
       return ExitCode::kCancelled;
     case StopReason::kOutputClosed:

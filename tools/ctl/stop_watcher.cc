@@ -13,17 +13,25 @@
 #include <utility>
 
 #include "tools/ctl/monotonic.h"
+#include "tools/ctl/temporary_file.h"
 
 namespace superfluid::ctl {
 namespace {
+
+struct StopSignal {
+  int number;
+  StopReason reason;
+};
+constexpr std::array kStopSignals = {
+    StopSignal{SIGINT, StopReason::kInterrupt}, StopSignal{SIGTERM, StopReason::kTerminate},
+    StopSignal{SIGHUP, StopReason::kHangUp}, StopSignal{SIGQUIT, StopReason::kQuit}};
 
 // What the signal handler sees of the one StopWatcher there is.
 struct SignalState {
   std::atomic<int> wake_fd{-1};
   std::atomic<int> first_signal{0};
   std::atomic<bool> stopping{false};
-  struct sigaction former_int = {};
-  struct sigaction former_term = {};
+  std::array<struct sigaction, kStopSignals.size()> former = {};
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -37,13 +45,14 @@ void Wake(int fd) {
   [[maybe_unused]] const ssize_t written = write(fd, &one, sizeof(one));
 }
 
-// Leaves no half of a progress bar behind.
+// Leaves neither half of a progress bar behind nor half of a file.
 void QuitNow(int signal_number) {
   constexpr char erase_line[] = "\r\x1b[K";
   if (isatty(STDERR_FILENO) != 0) {
     [[maybe_unused]] const ssize_t written =
         write(STDERR_FILENO, erase_line, sizeof(erase_line) - 1);
   }
+  RemoveTemporaryFiles();
   _exit(128 + signal_number);
 }
 
@@ -63,17 +72,25 @@ void CatchSignals(int wake_fd) {
   action.sa_handler = HandleStopSignal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &signal_state.former_int);
-  sigaction(SIGTERM, &action, &signal_state.former_term);
+  for (size_t i = 0; i < kStopSignals.size(); ++i) {
+    struct sigaction& former = signal_state.former[i];
+    sigaction(kStopSignals[i].number, &action, &former);
+    const bool nohup = kStopSignals[i].number == SIGHUP && former.sa_handler == SIG_IGN;
+    if (nohup) sigaction(SIGHUP, &former, nullptr);
+  }
 }
 
 void ReleaseSignals() {
-  sigaction(SIGINT, &signal_state.former_int, nullptr);
-  sigaction(SIGTERM, &signal_state.former_term, nullptr);
+  for (size_t i = 0; i < kStopSignals.size(); ++i) {
+    sigaction(kStopSignals[i].number, &signal_state.former[i], nullptr);
+  }
 }
 
 StopReason ReasonOfSignal(int signal_number) {
-  return signal_number == SIGTERM ? StopReason::kTerminate : StopReason::kInterrupt;
+  for (const StopSignal& signal : kStopSignals) {
+    if (signal.number == signal_number) return signal.reason;
+  }
+  return StopReason::kNone;
 }
 
 // For poll: rounded up, so that it does not wake just before the time.
@@ -84,6 +101,22 @@ int PollTimeout(absl::Duration left) {
 }
 
 }  // namespace
+
+bool IsStopByUser(StopReason reason) {
+  switch (reason) {
+    case StopReason::kInterrupt:
+    case StopReason::kTerminate:
+    case StopReason::kHangUp:
+    case StopReason::kQuit:
+    case StopReason::kTimer:
+      return true;
+    case StopReason::kNone:
+    case StopReason::kOutputClosed:
+    case StopReason::kLocalFailure:
+      break;
+  }
+  return false;
+}
 
 StopWatcher::StopWatcher(Options options, std::function<void(StopReason)> on_stop)
     : options_(options), on_stop_(std::move(on_stop)), wake_(eventfd(0, EFD_CLOEXEC)) {

@@ -15,17 +15,23 @@ enum class StopReason {
   kNone,
   kInterrupt,     // SIGINT
   kTerminate,     // SIGTERM
+  kHangUp,        // SIGHUP: the terminal is gone
+  kQuit,          // SIGQUIT
   kTimer,         // StopWatcher::Options::after
   kOutputClosed,  // whoever read the output is gone
   kLocalFailure,  // a local file cannot be read or written any further
 };
 
-// Looks out for reasons to stop what is going on, and says so once: SIGINT and SIGTERM, a timer,
-// the end of whoever reads our output.
+// Whether the user asked for the stop: by a signal or by the time given beforehand.
+bool IsStopByUser(StopReason reason);
+
+// Looks out for reasons to stop what is going on, and says so once: SIGINT, SIGTERM, SIGHUP (unless
+// it was ignored before, as under nohup) and SIGQUIT, a timer, the end of whoever reads our output.
 //
 // The first reason counts and calls `on_stop`, on a thread of this object's own, so that it may
 // take locks and write to sockets. A signal after that ends the process at once, with 128 + its
-// number, whatever the other threads wait for. Signals have their former meaning again afterwards.
+// number, whatever the other threads wait for; TemporaryFiles are removed. Signals have their
+// former meaning again afterwards.
 //
 // Threads: every method may be called from any thread. One at a time in a process.
 class StopWatcher {

@@ -4,16 +4,12 @@
 #include "absl/strings/str_format.h"
 #include "tools/ctl/failure.h"
 #include "tools/ctl/human_format.h"
+#include "tools/ctl/interruption.h"
 #include "tools/ctl/plain_text.h"
 #include "tools/ctl/unit_text.h"
 
 namespace superfluid::ctl {
 namespace {
-
-bool StoppedByUser(StopReason reason) {
-  return reason == StopReason::kInterrupt || reason == StopReason::kTerminate ||
-         reason == StopReason::kTimer;
-}
 
 std::string CancelledLine(const TranscriptionOutcome& outcome) {
   const linkw::TranscribeStats& stats = outcome.result.stats;
@@ -27,30 +23,17 @@ std::string CancelledLine(const TranscriptionOutcome& outcome) {
 }  // namespace
 
 ExitCode TranscribeExitCode(StopReason reason, linkw::Status status) {
-  switch (reason) {
-    case StopReason::kInterrupt:
-      return ExitCode::kInterrupted;
-    case StopReason::kTerminate:
-      return ExitCode::kTerminated;
-    case StopReason::kOutputClosed:
-      return ExitCode::kOutputClosed;
-    case StopReason::kLocalFailure:
-      return ExitCode::kFailed;
-    case StopReason::kTimer:
-      if (status == linkw::Status::kCancelled) return ExitCode::kCancelled;
-      break;
-    case StopReason::kNone:
-      break;
-  }
-  return RequestFailure("", status, "").code;
+  const bool too_late = reason == StopReason::kTimer && status != linkw::Status::kCancelled;
+  if (reason == StopReason::kNone || too_late) return RequestFailure("", status, "").code;
+  return StopExitCode(reason);
 }
 
 std::string ClosingLine(StopReason reason, const TranscriptionOutcome& outcome) {
   if (reason == StopReason::kOutputClosed || reason == StopReason::kLocalFailure) return "";
-  if (StoppedByUser(reason) && outcome.status == linkw::Status::kCancelled) {
+  if (IsStopByUser(reason) && outcome.status == linkw::Status::kCancelled) {
     return CancelledLine(outcome);
   }
-  if (StoppedByUser(reason) && outcome.status == linkw::Status::kOk) {
+  if (IsStopByUser(reason) && outcome.status == linkw::Status::kOk) {
     return "not cancelled: the worker had finished before the cancel reached it\n";
   }
   if (outcome.status == linkw::Status::kOk) {

@@ -44,6 +44,29 @@ TEST_F(StopWatcherTest, HearsSigterm) {
   EXPECT_EQ(WaitForReason(), StopReason::kTerminate);
 }
 
+TEST_F(StopWatcherTest, HearsThatTheTerminalIsGone) {
+  StopWatcher watcher({}, TakeReason());
+  kill(getpid(), SIGHUP);
+  EXPECT_EQ(WaitForReason(), StopReason::kHangUp);
+}
+
+TEST_F(StopWatcherTest, HearsSigquit) {
+  StopWatcher watcher({}, TakeReason());
+  kill(getpid(), SIGQUIT);
+  EXPECT_EQ(WaitForReason(), StopReason::kQuit);
+}
+
+TEST_F(StopWatcherTest, LeavesAHangUpIgnoredAsNohupWantsIt) {
+  ASSERT_NE(std::signal(SIGHUP, SIG_IGN), SIG_ERR);  // NOLINT(performance-no-int-to-ptr)
+  {
+    StopWatcher watcher({}, TakeReason());
+    kill(getpid(), SIGHUP);
+    kill(getpid(), SIGTERM);
+    EXPECT_EQ(WaitForReason(), StopReason::kTerminate);
+  }
+  EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_IGN);
+}
+
 TEST_F(StopWatcherTest, HearsItsTimer) {
   StopWatcher watcher({.after = absl::ZeroDuration()}, TakeReason());
   EXPECT_EQ(WaitForReason(), StopReason::kTimer);
