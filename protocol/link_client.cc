@@ -108,8 +108,8 @@ absl::Status LinkClient::Handshake(Deadline deadline) {
   hello.client_name = options_.client_name;
   hello.role = options_.role;
   hello.features = options_.features;
-  absl::StatusOr<HelloAck> ack = Expect<HelloAck>(Request(hello, deadline - absl::Now()));
-  if (!ack.ok()) return ack.status();
+  absl::StatusOr<HelloAck> ack = Expect<HelloAck>(Request(hello, deadline.left()));
+  if (!ack.ok()) return WhyRefused(ack.status());
   if (ack->chosen_version != kProtoVersion) {
     return MakeStatus(Status::kVersionMismatch,
                       absl::StrCat("the worker chose protocol version ", ack->chosen_version,
@@ -118,6 +118,16 @@ absl::Status LinkClient::Handshake(Deadline deadline) {
   connection_->SetNegotiated(*ack);
   hello_ack_ = *std::move(ack);
   return absl::OkStatus();
+}
+
+// A worker that refuses a link before it has read HELLO answers none: its last words do.
+absl::Status LinkClient::WhyRefused(const absl::Status& status) {
+  if (FromAbsl(status) != Status::kLinkClosed) return status;
+  const absl::Status last_words = connection_->CloseForLastWords();
+  if (last_words.ok()) return status;
+  return MakeStatus(FromAbsl(last_words), absl::StrCat("the worker closed the link: ",
+                                                       AbslView(StatusName(FromAbsl(last_words))),
+                                                       ": ", last_words.message()));
 }
 
 // A driver's second connection, which begins with the token.

@@ -113,9 +113,10 @@ class LinkClient {
   // A client whose handshake is done, over `frames`; it has no fds connection yet.
   static absl::StatusOr<std::unique_ptr<LinkClient>> Introduce(OwnedFd frames,
                                                                LinkClientOptions options,
-                                                               absl::Time deadline);
-  absl::Status Handshake(absl::Time deadline);
-  absl::Status OpenFds(const std::string& socket_path, absl::Time deadline);
+                                                               Deadline deadline);
+  absl::Status Handshake(Deadline deadline);
+  absl::Status WhyRefused(const absl::Status& status);
+  absl::Status OpenFds(const std::string& socket_path, Deadline deadline);
 
   const LinkClientOptions options_;
   const std::shared_ptr<LinkConnection> connection_;

@@ -53,6 +53,11 @@ void LinkConnection::Close() {
   if (reader_.joinable()) reader_.join();
 }
 
+absl::Status LinkConnection::CloseForLastWords() {
+  Close();
+  return fatal_error_;  // the reader thread is gone
+}
+
 void LinkConnection::SetNegotiated(const HelloAck& ack) {
   const WriteTurnHolder turn(write_turn_, /*urgent=*/true);
   encoder_.SetVersion(ack.chosen_version);
@@ -138,7 +143,7 @@ absl::Status LinkConnection::WriteAll(std::string_view bytes, Deadline deadline)
 
 // The reader finds what the worker said last, unless a stream that nobody reads holds it up.
 absl::Status LinkConnection::WorkerIsGone() {
-  router_.AwaitClosed(kLastWordsTimeout);
+  router_.AwaitClosed(Deadline::After(kLastWordsTimeout));
   End(Closed("the worker closed the link"));
   return router_.status();
 }
@@ -157,7 +162,9 @@ void LinkConnection::Read() {
 absl::Status LinkConnection::ReadSome() {
   const absl::Span<char> space = decoder_.Prepare();
   const absl::StatusOr<IoResult> result = frames_->Read(space);
-  if (!result.ok()) return Closed(absl::StrCat("cannot read: ", result.status().message()));
+  if (!result.ok()) {
+    return ClosedByWorker(absl::StrCat("cannot read: ", result.status().message()));
+  }
   switch (result->state) {
     case IoState::kOk:
       decoder_.Commit(result->bytes);
@@ -166,13 +173,17 @@ absl::Status LinkConnection::ReadSome() {
       frames_->WhenReadable([] {});
       break;
     case IoState::kClosed:
-      if (!fatal_error_.ok()) {
-        return Closed(absl::StrCat("the worker closed the link: ", Describe(fatal_error_)));
-      }
-      return Closed(decoder_.at_boundary() ? "the worker closed the link"
-                                           : "the worker closed the link inside a frame");
+      return ClosedByWorker(decoder_.at_boundary() ? "the worker closed the link"
+                                                   : "the worker closed the link inside a frame");
   }
   return absl::OkStatus();
+}
+
+// What it said before counts more than how the link ended: a worker that closes before it has read
+// all resets the connection.
+absl::Status LinkConnection::ClosedByWorker(std::string_view how) const {
+  if (fatal_error_.ok()) return Closed(how);
+  return Closed(absl::StrCat("the worker closed the link: ", Describe(fatal_error_)));
 }
 
 absl::Status LinkConnection::DecodeAll() {

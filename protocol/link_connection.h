@@ -70,6 +70,10 @@ class LinkConnection {
   // OK while the link is up, else why it ended.
   absl::Status status() const { return router_.status(); }
 
+  // Ends the link. Returns the fatal ERROR that the worker sent; OK if it sent none. Not from
+  // on_unsolicited.
+  absl::Status CloseForLastWords();
+
  private:
   absl::StatusOr<uint64_t> Write(const DriverMessage& message, Request* request);
   absl::StatusOr<uint64_t> WriteFrame(const EncodedMessage& encoded, Request* request,
@@ -84,6 +88,7 @@ class LinkConnection {
   void Unsolicited(const absl::StatusOr<WorkerMessage>& message);
   void End(const absl::Status& why);
   absl::Status WorkerIsGone();
+  absl::Status ClosedByWorker(std::string_view how) const;
 
   const Options options_;
   const std::unique_ptr<ByteStream> frames_;

@@ -93,6 +93,19 @@ TEST(GenerationTest, TopAndMemLookOnWhileAnotherDrives) {
   EXPECT_NE(top.out.find("tokens"), std::string::npos) << top.out;
 }
 
+// More than the links that a worker takes.
+TEST(GenerationTest, EveryoneWhoWaitsIsServed) {
+  WorkerProcess worker(kSim);
+  ASSERT_NE(worker.Connect(), nullptr);
+  const std::string command =
+      "for i in $(seq 100); do tools/ctl/superfluidctl --connect '" + worker.socket() +
+      "' --wait --timeout 10m generate 1 --max-tokens 2 > /dev/null & all=\"$all $!\"; done; "
+      "failed=0; for one in $all; do wait $one || failed=$((failed + 1)); done; exit $failed";
+  const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "so many were not served";
+}
+
 TEST(GenerationTest, DrainEndsTheWorkerThoughAnotherDrives) {
   WorkerProcess worker(kSim);
   const auto driver = worker.Connect();

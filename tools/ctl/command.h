@@ -16,7 +16,7 @@ namespace superfluid::ctl {
 struct GlobalOptions {
   std::string socket_path;
   absl::Duration timeout = absl::Seconds(10);
-  bool wait = false;  // for a worker to listen, and for another driver to leave
+  bool wait = false;  // until a worker takes us, up to the timeout
 };
 
 // Where a command reads and writes. All must outlive it.

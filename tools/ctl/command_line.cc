@@ -83,8 +83,8 @@ class CommandLine {
         ->capture_default_str();
     app_.add_flag(
         "--wait", global_.wait,
-        "Wait, up to the timeout, for a worker that does not listen yet, or until another "
-        "client has ended that drives it");
+        "Wait, up to the timeout, for a worker that does not listen yet, drains or has no room, or "
+        "until another client has ended that drives it");
   }
 
   // `--help` and `--version` come this way too.

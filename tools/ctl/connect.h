@@ -16,8 +16,9 @@ namespace superfluid::ctl {
 using ConnectResult = std::variant<std::unique_ptr<linkw::LinkClient>, Failure>;
 
 // Connects to the worker that the global options name. An observer may look on while another client
-// drives the worker; a driver with GlobalOptions::wait waits until it leaves. Failure: kUsage if no
-// worker is named, else see ConnectFailure.
+// drives the worker. With GlobalOptions::wait a worker that does not listen yet, that has no room
+// or drains, or that another client drives, is tried again until the timeout. Failure: kUsage if no
+// worker is named, else the last refusal, see ConnectFailure.
 ConnectResult Connect(const GlobalOptions& options, linkw::Role role);
 
 // An observer that also wants what the worker sends unasked: see LinkClientOptions.

@@ -85,6 +85,11 @@ void FakeLink::Send(const linkw::WorkerMessage& message, uint64_t correlation) {
 
 void FakeLink::Close() { shutdown(fd(), SHUT_RDWR); }
 
+void FakeLink::AwaitBytes() {
+  pollfd poll_fd = {.fd = fd(), .events = POLLIN, .revents = 0};
+  poll(&poll_fd, 1, -1);
+}
+
 FakeWorker::FakeWorker(Handler handler)
     : hello(UsualHello()),
       handler_(std::move(handler)),
@@ -108,6 +113,16 @@ void FakeWorker::Accept() {
   while (true) {
     OwnedFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket.valid()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      ++connects_;
+      changed_.notify_all();
+    }
+    if (on_connect) {
+      FakeLink link(std::move(socket));
+      if (on_connect(link)) continue;
+      socket = link.TakeSocket();
+    }
     std::string first_bytes = ReadFirstBytes(socket.get());
     const std::lock_guard lock(mutex_);
     if (first_bytes == std::string(kTokenBytes, kTokenByte)) {
@@ -161,6 +176,11 @@ void FakeWorker::Handle(FakeLink& link, uint64_t seq, const linkw::DriverMessage
 
 linkw::Transcribe FakeWorker::WaitForTranscribe() {
   return std::get<linkw::Transcribe>(WaitFor<linkw::StateSyncRequest>().call);
+}
+
+void FakeWorker::WaitForConnections(int count) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this, count] { return connects_ >= count; });
 }
 
 void FakeWorker::WaitForDisconnect() {

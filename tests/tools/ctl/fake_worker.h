@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,7 +23,10 @@ class FakeLink {
   explicit FakeLink(OwnedFd socket) : socket_(std::move(socket)) {}
   void Send(const linkw::WorkerMessage& message, uint64_t correlation);
   void Close();
+  // Waits until the client has sent something, and leaves it unread.
+  void AwaitBytes();
   int fd() const { return socket_.get(); }
+  OwnedFd TakeSocket() { return std::move(socket_); }
 
  private:
   std::mutex mutex_;
@@ -48,6 +52,9 @@ class FakeWorker {
   std::variant<linkw::HelloAck, linkw::Error> hello;
   linkw::Pong pong;
   std::function<void(FakeLink& link)> on_ping;  // before the answer; may be null
+  // Called with each connection before a byte of it is read; if it returns true the connection is
+  // closed. May be null.
+  std::function<bool(FakeLink& link)> on_connect;
 
   // Waits for a message of type T and returns the first.
   template <typename T>
@@ -58,6 +65,9 @@ class FakeWorker {
     return *found;
   }
   linkw::Transcribe WaitForTranscribe();
+
+  // Waits until `count` connections were made.
+  void WaitForConnections(int count);
 
   // Waits until a client is gone.
   void WaitForDisconnect();
@@ -96,6 +106,7 @@ class FakeWorker {
   std::vector<linkw::DriverMessage> messages_;
   std::vector<int> open_sockets_;
   int disconnects_ = 0;
+  int connects_ = 0;
   OwnedFd fds_;
   std::vector<std::thread> connections_;
   std::thread acceptor_;
