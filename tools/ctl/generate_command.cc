@@ -12,6 +12,7 @@
 #include "tools/ctl/generation_printer.h"
 #include "tools/ctl/generation_report.h"
 #include "tools/ctl/interruption.h"
+#include "tools/ctl/patience.h"
 #include "tools/ctl/prompt.h"
 #include "tools/ctl/sampling_options.h"
 #include "tools/ctl/tick_session.h"
@@ -95,7 +96,8 @@ class GenerateRun {
   absl::StatusOr<linkw::GrammarHandle> MakeGrammar(linkw::LinkClient& client) const {
     if (options_.json_schema.empty()) return linkw::GrammarHandle{};
     const auto result = linkw::ExpectResult<linkw::CreateGrammarResult>(
-        client.Call(linkw::CreateGrammar{.json_schema = schema_}));
+        Patience(client, context_.global.timeout)
+            .Call(linkw::CreateGrammar{.json_schema = schema_}, "the grammar"));
     if (!result.ok()) return result.status();
     return result->grammar_handle;
   }

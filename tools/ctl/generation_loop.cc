@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "protocol/deadline.h"
 #include "protocol/driver/expect_reply.h"
 #include "protocol/status.h"
 #include "tools/ctl/monotonic.h"
@@ -39,7 +39,7 @@ GenerationLoop::GenerationLoop(linkw::LinkClient& client, linkw::DriverRings& ri
     : client_(client),
       rings_(rings),
       plan_(std::move(plan)),
-      patience_(patience),
+      patience_(client, patience),
       listener_(listener) {
   outcome_.prompt_tokens = plan_.prompt.size();
   outcome_.lanes.resize(plan_.lanes);
@@ -168,16 +168,27 @@ absl::Status GenerationLoop::RunTick(const TickShape& shape) {
   return Follow(**answers);
 }
 
+// A tick may be computed for long. Whoever stops it wants an answer.
+absl::StatusOr<linkw::WorkerMessage> GenerationLoop::NextAnswer(linkw::ReplyStream& answers) {
+  while (true) {
+    const bool stopped_before = stopping_;
+    absl::StatusOr<linkw::WorkerMessage> answer =
+        answers.Next(linkw::Deadline::After(patience_.patience()));
+    if (!absl::IsDeadlineExceeded(answer.status())) return answer;
+    if (stopped_before) {
+      return linkw::MakeStatus(Status::kDeadlineExceeded,
+                               absl::StrCat("the worker did not answer the stop within ",
+                                            DurationText(patience_.patience())));
+    }
+    if (stopping_) continue;
+    if (absl::Status works = patience_.Ask("a tick"); !works.ok()) return works;
+  }
+}
+
 // Emits, then the result. Each sign of life starts the patience anew.
 absl::Status GenerationLoop::Follow(linkw::ReplyStream& answers) {
   while (true) {
-    absl::StatusOr<linkw::WorkerMessage> answer = answers.Next(absl::Now() + patience_);
-    if (absl::IsDeadlineExceeded(answer.status())) {
-      return linkw::MakeStatus(
-          Status::kDeadlineExceeded,
-          absl::StrCat("the worker did not answer ", stopping_ ? "the stop" : "a tick", " within ",
-                       DurationText(patience_)));
-    }
+    absl::StatusOr<linkw::WorkerMessage> answer = NextAnswer(answers);
     if (answer.ok()) {
       if (const auto* emit = std::get_if<linkw::TickEmit>(&*answer)) {
         OnEmit(*emit);

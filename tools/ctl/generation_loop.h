@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "protocol/driver/driver_rings.h"
 #include "protocol/link_client.h"
 #include "protocol/messages.h"
 #include "tools/ctl/generation.h"
+#include "tools/ctl/patience.h"
 
 namespace superfluid::ctl {
 
@@ -22,7 +24,8 @@ namespace superfluid::ctl {
 // Threads: Run on one; Stop on any. Lifetime: everything given to it must outlive it.
 class GenerationLoop {
  public:
-  // `patience`: how long a tick may be silent before the worker is given up.
+  // `patience`: how long a tick may be silent before the worker is asked whether it works (see
+  // Patience), and how long it may take to answer a stop.
   GenerationLoop(linkw::LinkClient& client, linkw::DriverRings& rings, GenerationPlan plan,
                  absl::Duration patience, GenerationListener& listener);
 
@@ -45,6 +48,7 @@ class GenerationLoop {
   absl::StatusOr<linkw::TickPlan> MakePlan(const TickShape& shape);
   void SetDraw(size_t number, linkw::Lane& lane) const;
   absl::Status Follow(linkw::ReplyStream& answers);
+  absl::StatusOr<linkw::WorkerMessage> NextAnswer(linkw::ReplyStream& answers);
   void OnEmit(const linkw::TickEmit& emit);
   absl::Status OnResult(const linkw::TickResult& result);
   absl::Status OnLane(const linkw::LaneEvent& event);
@@ -58,7 +62,7 @@ class GenerationLoop {
   linkw::LinkClient& client_;
   linkw::DriverRings& rings_;
   const GenerationPlan plan_;
-  const absl::Duration patience_;
+  Patience patience_;
   GenerationListener& listener_;
   GenerationOutcome outcome_;
   absl::Duration started_at_;

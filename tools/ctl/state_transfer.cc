@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "protocol/deadline.h"
 #include "protocol/driver/expect_reply.h"
 #include "protocol/state_envelope.h"
 #include "protocol/status.h"
+#include "tools/ctl/patience.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -33,9 +34,12 @@ absl::StatusOr<StateTransfer> StateTransfer::Open(linkw::LinkClient& client,
   return StateTransfer(client, interruption, patience, *std::move(buffers));
 }
 
+absl::StatusOr<linkw::StateSyncReply> StateTransfer::Call(linkw::StateSyncCall call) {
+  return Patience(*client_, patience_).Call(std::move(call), "a call");
+}
+
 absl::StatusOr<linkw::SequenceId> StateTransfer::CreateSequence() {
-  const auto made =
-      linkw::ExpectResult<linkw::CreateSequenceResult>(client_->Call(linkw::CreateSequence{}));
+  const auto made = linkw::ExpectResult<linkw::CreateSequenceResult>(Call(linkw::CreateSequence{}));
   if (!made.ok()) return made.status();
   return made->sequence;
 }
@@ -49,7 +53,7 @@ absl::StatusOr<uint64_t> StateTransfer::CommonBoundary(linkw::SequenceId sequenc
     common = position;
     for (const linkw::StateSpaceDescriptor& space : client_->hello_ack().state_space_descriptors) {
       const auto boundary =
-          linkw::ExpectResult<linkw::SnapshotBoundaryResult>(client_->Call(linkw::SnapshotBoundary{
+          linkw::ExpectResult<linkw::SnapshotBoundaryResult>(Call(linkw::SnapshotBoundary{
               .sequence = sequence, .space_id = space.space_id, .cap = position}));
       if (!boundary.ok()) return boundary.status();
       position = std::min(position, boundary->boundary);
@@ -64,13 +68,24 @@ absl::Status StateTransfer::RunOp(const linkw::StateOp& op) {
   if (!submitted.ok()) return submitted.status();
   linkw::DriverOp& running = **submitted;
   const Interruption::Stage stage(*interruption_, [&running] { running.Cancel().IgnoreError(); });
-  const absl::StatusOr<linkw::StateOpDone> done = running.Wait(absl::Now() + patience_);
+  const absl::StatusOr<linkw::StateOpDone> done = Await(running);
   return done.ok() ? linkw::StatusOf(*done) : done.status();
+}
+
+// An op may move gigabytes. Whoever stops it wants an answer.
+absl::StatusOr<linkw::StateOpDone> StateTransfer::Await(linkw::DriverOp& op) {
+  Patience patience(*client_, patience_);
+  while (true) {
+    const bool stopped_before = interruption_->stopped();
+    absl::StatusOr<linkw::StateOpDone> done = op.Wait(linkw::Deadline::After(patience_));
+    if (!absl::IsDeadlineExceeded(done.status()) || stopped_before) return done;
+    if (absl::Status works = patience.Ask("a state op"); !works.ok()) return works;
+  }
 }
 
 absl::StatusOr<StateTransfer::Saved> StateTransfer::Save(linkw::SequenceId sequence,
                                                          linkw::SpaceId space, uint64_t boundary) {
-  const auto size = linkw::ExpectResult<linkw::ExportSizeResult>(client_->Call(linkw::ExportSize{
+  const auto size = linkw::ExpectResult<linkw::ExportSizeResult>(Call(linkw::ExportSize{
       .sequence = sequence, .space_id = space, .range = {0, boundary}, .encoding = kRawEncoding}));
   if (!size.ok()) return size.status();
   if (size->required_bytes > std::numeric_limits<uint64_t>::max() / 2) {

@@ -24,7 +24,8 @@ namespace superfluid::ctl {
 // Threads: one. Lifetime: the client and the interruption must outlive it.
 class StateTransfer {
  public:
-  // `patience`: for each answer and each op. FailedPrecondition: the link passes no descriptors.
+  // `patience`: how long an answer or an op may take before the worker is asked whether it works
+  // (see Patience). FailedPrecondition: the link passes no descriptors.
   static absl::StatusOr<StateTransfer> Open(linkw::LinkClient& client, Interruption& interruption,
                                             absl::Duration patience);
 
@@ -46,7 +47,9 @@ class StateTransfer {
  private:
   StateTransfer(linkw::LinkClient& client, Interruption& interruption, absl::Duration patience,
                 std::unique_ptr<linkw::DriverBuffers> buffers);
+  absl::StatusOr<linkw::StateSyncReply> Call(linkw::StateSyncCall call);
   absl::Status RunOp(const linkw::StateOp& op);
+  absl::StatusOr<linkw::StateOpDone> Await(linkw::DriverOp& op);
 
   linkw::LinkClient* client_;
   Interruption* interruption_;

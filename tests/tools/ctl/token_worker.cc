@@ -70,6 +70,17 @@ TokenWorker::TokenWorker(Script script)
         if (!script_.instead || !script_.instead(link, seq, message)) Handle(link, seq, message);
       }) {
   Describe(hello());
+  worker.on_ping = [this](FakeLink&) { OnPing(); };
+}
+
+void TokenWorker::Defer(std::function<void()> answer) {
+  if (script_.pings_before_answer == 0) return answer();
+  deferred_ = std::move(answer);
+  pings_left_ = script_.pings_before_answer;
+}
+
+void TokenWorker::OnPing() {
+  if (deferred_ && --pings_left_ == 0) std::exchange(deferred_, nullptr)();
 }
 
 std::vector<linkw::TickPlan> TokenWorker::Plans() {
@@ -86,7 +97,7 @@ void TokenWorker::Handle(FakeLink& link, uint64_t seq, const linkw::DriverMessag
   } else if (const auto* control = std::get_if<linkw::ControlAttach>(&message)) {
     Attach(link, seq, *control);
   } else if (const auto* tick = std::get_if<linkw::TickSubmit>(&message)) {
-    RunTick(link, seq, tick->plan);
+    Defer([this, &link, seq, plan = tick->plan] { RunTick(link, seq, plan); });
   } else if (const auto* call = std::get_if<linkw::StateSyncRequest>(&message)) {
     Answer(link, seq, call->call);
   } else if (const auto* op = std::get_if<linkw::StateOpSubmit>(&message)) {
@@ -211,6 +222,11 @@ void TokenWorker::Answer(FakeLink& link, uint64_t seq, const linkw::StateSyncCal
 void TokenWorker::RunOp(FakeLink& link, uint64_t seq, const linkw::StateOp& op) {
   const linkw::OpHandle handle{++last_op_};
   link.Send(linkw::StateOpAccepted{Status::kOk, "", handle}, seq);
+  Defer([this, &link, seq, op, handle] { FinishOp(link, seq, op, handle); });
+}
+
+void TokenWorker::FinishOp(FakeLink& link, uint64_t seq, const linkw::StateOp& op,
+                           linkw::OpHandle handle) {
   if (const auto* snapshot = std::get_if<linkw::Snapshot>(&op)) Seal(*snapshot);
   if (const auto* restore = std::get_if<linkw::Restore>(&op)) Unseal(*restore);
   link.Send(linkw::StateOpDone{handle, linkw::OpState::kDone, Status::kOk, "", 1}, seq);

@@ -29,6 +29,8 @@ class TokenWorker {
     uint32_t drop_emits_from = UINT32_MAX;  // of a tick: not sent, though counted
     bool wait_for_stop = false;  // a decode draws one token, emits it, and waits for its stop bit
     bool answers_stop = true;    // else it emits one token more then, and never ends the tick
+    // Ticks and ops are answered when so many PINGs have come after them.
+    int pings_before_answer = 0;
     // Answers a message instead of the worker, if it returns true.
     std::function<bool(FakeLink& link, uint64_t seq, const linkw::DriverMessage& message)> instead;
     // Changes a result before it is sent.
@@ -52,6 +54,8 @@ class TokenWorker {
   using History = std::vector<linkw::Token>;
 
   void Handle(FakeLink& link, uint64_t seq, const linkw::DriverMessage& message);
+  void Defer(std::function<void()> answer);
+  void OnPing();
   void Attach(FakeLink& link, uint64_t seq, const linkw::RingAttach& attach);
   void Attach(FakeLink& link, uint64_t seq, const linkw::ControlAttach& attach);
   void RunTick(FakeLink& link, uint64_t seq, const linkw::TickPlan& plan);
@@ -62,10 +66,13 @@ class TokenWorker {
   linkw::TokenSpan Put(RingWriter& ring, const std::vector<uint32_t>& words);
   void Answer(FakeLink& link, uint64_t seq, const linkw::StateSyncCall& call);
   void RunOp(FakeLink& link, uint64_t seq, const linkw::StateOp& op);
+  void FinishOp(FakeLink& link, uint64_t seq, const linkw::StateOp& op, linkw::OpHandle handle);
   void Seal(const linkw::Snapshot& snapshot);
   void Unseal(const linkw::Restore& restore);
 
   const Script script_;
+  std::function<void()> deferred_;
+  int pings_left_ = 0;
   std::optional<RingReader> in_;
   std::optional<RingWriter> out_;
   std::optional<RingWriter> logits_;
