@@ -47,28 +47,50 @@ std::string RawWarning(int fd, const std::string& name) {
 AudioInput::AudioInput(Source source) : source_(std::move(source)) {}
 
 absl::StatusOr<AudioInput> AudioInput::Open(const TranscribeOptions& options, int in_fd) {
-  const AudioRoute route = RouteOf(options);
-  if (route == AudioRoute::kPath) {
-    return AudioInput(linkw::AudioPath{.path = PathForWorker(options.file)});
+  AudioRoute route = RouteOf(options);
+  // The worker has other descriptors than we, and opens regular files only.
+  if (route == AudioRoute::kPath && IsOursAlone(options.file)) route = AudioRoute::kInline;
+  const FileStamp stamp = StampOf(options.file);
+  absl::StatusOr<AudioInput> input =
+      AudioInput(linkw::AudioPath{.path = PathForWorker(options.file)});
+  std::string warning;
+  if (route != AudioRoute::kPath) {
+    absl::StatusOr<OwnedFd> fd = OpenInput(options.file, in_fd);
+    if (!fd.ok()) return fd.status();
+    if (options.raw) warning = RawWarning(fd->get(), NameOf(options.file));
+    input = route == AudioRoute::kLive ? OpenLive(options, *std::move(fd))
+                                       : OpenShared(options, fd->get(), {});
   }
-  absl::StatusOr<OwnedFd> fd = OpenInput(options.file, in_fd);
-  if (!fd.ok()) return fd.status();
-  std::string warning = options.raw ? RawWarning(fd->get(), NameOf(options.file)) : "";
-  if (route == AudioRoute::kLive) {
-    absl::StatusOr<PcmReader> reader = PcmReader::Open(*std::move(fd), NameOf(options.file),
-                                                       RawFormat(options), KindOfLive(options));
-    if (!reader.ok()) return WithWayOut(reader.status(), options.file);
-    AudioInput live(*std::move(reader));
-    live.warning_ = std::move(warning);
-    return live;
+  if (!input.ok()) return input;
+  input->warning_ = std::move(warning);
+  if (route != AudioRoute::kLive && options.file != "-" && stamp.regular) {
+    input->watched_ = options.file;
+    input->stamp_ = stamp;
   }
-  absl::StatusOr<SharedBytes> bytes = ReadIntoSharedMemory(fd->get(), NameOf(options.file));
+  return input;
+}
+
+// Standard input that turns out to be a recording is read to its end, unless it was called live.
+absl::StatusOr<AudioInput> AudioInput::OpenLive(const TranscribeOptions& options, OwnedFd fd) {
+  BegunFile begun;
+  absl::StatusOr<PcmReader> reader = PcmReader::Open(
+      std::move(fd), NameOf(options.file), RawFormat(options), KindOfLive(options), &begun);
+  if (reader.ok()) return AudioInput(*std::move(reader));
+  if (options.live || !begun.fd.valid()) return WithWayOut(reader.status(), options.file);
+  return OpenShared(options, begun.fd.get(), begun.begin);
+}
+
+absl::StatusOr<AudioInput> AudioInput::OpenShared(const TranscribeOptions& options, int fd,
+                                                  std::string_view begin) {
+  absl::StatusOr<SharedBytes> bytes = ReadIntoSharedMemory(fd, NameOf(options.file), begin);
   if (!bytes.ok()) return bytes.status();
   SharedAudio audio = {.bytes = *std::move(bytes), .format = linkw::EncodedFile{}};
   if (options.raw) audio.format = RawFormat(options);
-  AudioInput shared(std::move(audio));
-  shared.warning_ = std::move(warning);
-  return shared;
+  return AudioInput(std::move(audio));
+}
+
+std::string AudioInput::Change() const {
+  return watched_.empty() ? "" : ChangeText(watched_, stamp_, StampOf(watched_));
 }
 
 absl::StatusOr<linkw::AudioSourceSpec> AudioInput::Offer(linkw::LinkClient& client) {

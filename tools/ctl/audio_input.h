@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "absl/status/status.h"
@@ -10,6 +11,7 @@
 #include "protocol/link_client.h"
 #include "protocol/reply_stream.h"
 #include "tools/ctl/file_bytes.h"
+#include "tools/ctl/file_stamp.h"
 #include "tools/ctl/pcm_reader.h"
 #include "tools/ctl/transcribe_options.h"
 
@@ -24,6 +26,10 @@ class AudioInput {
 
   // What is odd about it, for people; mostly empty.
   const std::string& warning() const { return warning_; }
+
+  // What became of the file since it was opened, for people: it grew, was cut, was removed ...; the
+  // transcript may not be of all of it. Empty: nothing that can be seen.
+  std::string Change() const;
 
   // What to put into the request. Passes shared memory to the worker first. Errors: the link's.
   absl::StatusOr<linkw::AudioSourceSpec> Offer(linkw::LinkClient& client);
@@ -43,11 +49,16 @@ class AudioInput {
 
   using Source = std::variant<linkw::AudioPath, SharedAudio, PcmReader>;
   explicit AudioInput(Source source);
+  static absl::StatusOr<AudioInput> OpenShared(const TranscribeOptions& options, int fd,
+                                               std::string_view begin);
+  static absl::StatusOr<AudioInput> OpenLive(const TranscribeOptions& options, OwnedFd fd);
   absl::StatusOr<linkw::AudioSourceSpec> OfferShared(linkw::LinkClient& client,
                                                      const SharedAudio& audio);
 
   Source source_;
   std::string warning_;
+  std::string watched_;  // the file whose change counts; empty: none
+  FileStamp stamp_;      // of it, when it was opened
   std::unique_ptr<linkw::ReplyStream> attach_replies_;
 };
 

@@ -8,9 +8,12 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/ctl/descriptor_name.h"
+#include "tools/ctl/unit_text.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -38,11 +41,17 @@ absl::StatusOr<uint64_t> Fill(int fd, const std::string& name, const Segment& se
   return offset;
 }
 
-// What to reserve at first: a byte more than a file has, to see its end.
-uint64_t FirstSize(int fd) {
+// The length of a regular file; nullopt: nobody knows it.
+std::optional<uint64_t> LengthOf(int fd) {
   struct stat file = {};
-  if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) return kFirstBytes;
-  return static_cast<uint64_t>(std::max<off_t>(file.st_size, 0)) + 1;
+  if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
+  return static_cast<uint64_t>(std::max<off_t>(file.st_size, 0));
+}
+
+absl::Status Endless(const std::string& name, uint64_t bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(name, " has more than ", BytesText(bytes),
+                   " and no end in sight: give a file, or send PCM with --live"));
 }
 
 absl::StatusOr<Segment> Larger(const Segment& segment) {
@@ -53,11 +62,17 @@ absl::StatusOr<Segment> Larger(const Segment& segment) {
 
 }  // namespace
 
+bool IsOursAlone(const std::string& file) {
+  if (DescriptorNamed(file).has_value()) return true;
+  struct stat found = {};
+  return stat(file.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+}
+
 absl::StatusOr<OwnedFd> OpenInput(const std::string& file, int in_fd) {
-  const bool standard_input = file == "-";
-  OwnedFd fd(standard_input ? fcntl(in_fd, F_DUPFD_CLOEXEC, 0)
-                            : open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return ReadError(standard_input ? "standard input" : file);
+  const int named = file == "-" ? STDIN_FILENO : DescriptorNamed(file).value_or(-1);
+  OwnedFd fd(named < 0 ? open(file.c_str(), O_RDONLY | O_CLOEXEC)
+                       : fcntl(named == STDIN_FILENO ? in_fd : named, F_DUPFD_CLOEXEC, 0));
+  if (!fd.valid()) return ReadError(file == "-" ? "standard input" : file);
   return fd;
 }
 
@@ -69,15 +84,21 @@ bool IsSameFile(const std::string& output, const std::string& file, int in_fd) {
   return found == 0 && written.st_dev == read.st_dev && written.st_ino == read.st_ino;
 }
 
-absl::StatusOr<SharedBytes> ReadIntoSharedMemory(int fd, const std::string& name) {
-  absl::StatusOr<Segment> segment = Segment::Create(FirstSize(fd), kSegmentName);
+absl::StatusOr<SharedBytes> ReadIntoSharedMemory(int fd, const std::string& name,
+                                                 std::string_view begin, uint64_t max_piped) {
+  const std::optional<uint64_t> known = LengthOf(fd);
+  // A byte more than a file has, to see its end.
+  absl::StatusOr<Segment> segment =
+      Segment::Create(begin.size() + (known.has_value() ? *known + 1 : kFirstBytes), kSegmentName);
   if (!segment.ok()) return segment.status();
-  uint64_t length = 0;
+  std::memcpy(segment->data(), begin.data(), begin.size());
+  uint64_t length = begin.size();
   while (true) {
     const absl::StatusOr<uint64_t> filled = Fill(fd, name, *segment, length);
     if (!filled.ok()) return filled.status();
     length = *filled;
     if (length < segment->size()) break;
+    if (!known.has_value() && length >= max_piped) return Endless(name, max_piped);
     segment = Larger(*segment);
     if (!segment.ok()) return segment.status();
   }

@@ -27,6 +27,7 @@ constexpr uint16_t kFormatExtensible = 0xFFFE;
 constexpr uint32_t kUnknownLength = 0xFFFFFFFF;
 constexpr size_t kSkipBytes = 4096;
 constexpr size_t kFirstBytes = 64;
+constexpr size_t kMaxBegin = size_t{1} << 20;  // of a header that is kept
 
 // What a chunk takes up: an odd one has a byte behind it.
 uint64_t Padded(uint32_t length) { return uint64_t{length} + length % 2; }
@@ -86,9 +87,21 @@ PcmReader::PcmReader(OwnedFd fd, std::string name, const linkw::PcmFormat& raw)
 
 absl::StatusOr<PcmReader> PcmReader::Open(OwnedFd fd, std::string name, const linkw::PcmFormat& raw,
                                           PcmKind kind) {
+  BegunFile begun;
+  return Open(std::move(fd), std::move(name), raw, kind, &begun);
+}
+
+absl::StatusOr<PcmReader> PcmReader::Open(OwnedFd fd, std::string name, const linkw::PcmFormat& raw,
+                                          PcmKind kind, BegunFile* begun) {
   PcmReader reader(std::move(fd), std::move(name), raw);
-  if (kind == PcmKind::kRaw) return reader;
-  if (absl::Status status = reader.ReadBeginning(kind); !status.ok()) return status;
+  absl::Status status;
+  if (kind != PcmKind::kRaw) status = reader.ReadBeginning(kind);
+  if (absl::IsUnimplemented(status) && reader.begin_.size() <= kMaxBegin) {
+    *begun = {.fd = std::move(reader.fd_), .begin = std::move(reader.begin_)};
+  }
+  if (!status.ok()) return status;
+  reader.opening_ = false;
+  reader.begin_.clear();
   return reader;
 }
 
@@ -147,6 +160,7 @@ absl::StatusOr<std::string> PcmReader::ReadFile(size_t max_bytes, int stop_fd) {
     const ssize_t got = read(fd_.get(), bytes.data(), bytes.size());
     if (got >= 0) {
       bytes.resize(static_cast<size_t>(got));
+      if (opening_ && begin_.size() <= kMaxBegin) begin_ += bytes;
       return bytes;
     }
     if (errno == EINTR || errno == EAGAIN) continue;

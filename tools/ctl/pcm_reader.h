@@ -19,6 +19,12 @@ enum class PcmKind {
   kRaw,       // anything, as it is
 };
 
+// A file or a pipe that was read from its beginning on.
+struct BegunFile {
+  OwnedFd fd;
+  std::string begin;  // what was read
+};
+
 // PCM from a file or a pipe: a WAV stream of 16-bit or float samples, or raw samples. It reads
 // forward only, so a pipe will do. Threads: one at a time.
 class PcmReader {
@@ -29,6 +35,11 @@ class PcmReader {
   // damaged WAV file, or one without samples), Internal (it cannot be read).
   static absl::StatusOr<PcmReader> Open(OwnedFd fd, std::string name, const linkw::PcmFormat& raw,
                                         PcmKind kind = PcmKind::kWavOrRaw);
+
+  // The same; gives back what it took over if it is a recording that cannot be sent as it is:
+  // `begun` is then all of it, and otherwise has no descriptor.
+  static absl::StatusOr<PcmReader> Open(OwnedFd fd, std::string name, const linkw::PcmFormat& raw,
+                                        PcmKind kind, BegunFile* begun);
 
   const linkw::PcmFormat& format() const { return format_; }
   uint64_t bytes_per_second() const;
@@ -55,6 +66,8 @@ class PcmReader {
   std::string name_;
   linkw::PcmFormat format_;
   bool any_samples_ = false;
+  bool opening_ = true;                 // until the first sample
+  std::string begin_;                   // what was read so far while opening
   std::string pending_;                 // read already, to be given first
   std::optional<uint64_t> bytes_left_;  // of a WAV stream that says how long it is
 };

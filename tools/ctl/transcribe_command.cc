@@ -1,5 +1,7 @@
 #include "tools/ctl/transcribe_command.h"
 
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -48,6 +50,9 @@ class TranscribeRun {
  private:
   std::optional<Failure> OpenFiles() {
     if (std::optional<Failure> failure = OpenOutput()) return failure;
+    if (options_.file == "-" && isatty(context_.console.in_fd) != 0) {
+      context_.console.err->Write("standard input is a terminal: Ctrl-D ends it\n").IgnoreError();
+    }
     absl::StatusOr<AudioInput> audio = AudioInput::Open(options_, context_.console.in_fd);
     if (!audio.ok()) return LocalFailure(audio.status());
     audio_.emplace(*std::move(audio));
@@ -122,6 +127,9 @@ class TranscribeRun {
       return FailWithText(loop.local_failure());
     }
     std::string text = ClosingLine(reason, outcome);
+    if (const std::string change = audio_->Change(); !change.empty()) {
+      text += FailureLine({.what = change, .advice = ""});
+    }
     if (out_file_.has_value()) {
       if (const absl::Status status = FinishOutput(outcome, &text); !status.ok()) {
         return FailWithText(status);

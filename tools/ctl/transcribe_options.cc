@@ -37,7 +37,9 @@ constexpr char kFooter[] =
     "stop is printed. Ctrl-C once more does not wait for the answer.\n";
 
 void AddAudioOptions(CLI::App& app, TranscribeOptions& options) {
-  app.add_option("FILE", options.file, "A recording; - for standard input")
+  app.add_option("FILE", options.file,
+                 "A recording; - for standard input. Of a pipe, a device, /dev/stdin or "
+                 "<(...) the bytes are read here and sent")
       ->required()
       ->group(kAudioGroup);
   CLI::Option* send_inline = app.add_flag("--inline", options.send_inline,

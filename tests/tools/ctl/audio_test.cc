@@ -216,6 +216,23 @@ TEST(FileBytesTest, ReadsAPipeOfAnyLength) {
   EXPECT_EQ(std::memcmp(bytes->segment.data(), text.data(), text.size()), 0);
 }
 
+TEST(FileBytesTest, RefusesAPipeWithoutAnEnd) {
+  const OwnedFd endless = OpenFile("/dev/zero");
+  const absl::Status status =
+      ReadIntoSharedMemory(endless.get(), "/dev/zero", {}, uint64_t{4} << 20).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("/dev/zero has more than 4.0 MiB and no end"));
+}
+
+TEST(FileBytesTest, PutsWhatWasReadBeforeInFront) {
+  const OwnedFd fd = OpenFile(WriteTempFile("rest", " and the rest"));
+  absl::StatusOr<SharedBytes> bytes = ReadIntoSharedMemory(fd.get(), "rest", "the beginning");
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes->segment.data()), bytes->length),
+            "the beginning and the rest");
+}
+
 TEST(FileBytesTest, RefusesNothing) {
   const OwnedFd fd = OpenFile(WriteTempFile("empty", ""));
   const absl::Status status = ReadIntoSharedMemory(fd.get(), "empty").status();
