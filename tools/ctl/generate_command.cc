@@ -147,6 +147,7 @@ class GenerateRun {
 
 void AddOptions(CLI::App& app, GenerateOptions& options) {
   app.add_option("TOKENS", options.prompt.tokens, "Token ids, with spaces or commas between")
+      ->check(NotNegative())
       ->delimiter(',')
       ->group("Prompt");
   AddPromptOptions(app, options.prompt);

@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_TOOLS_CTL_LIVE_SCREEN_H_
 #define SUPERFLUID_TOOLS_CTL_LIVE_SCREEN_H_
 
+#include <sys/ioctl.h>
 #include <termios.h>
 
 #include <cstddef>
@@ -27,7 +28,7 @@ class LiveScreen {
   LiveScreen& operator=(const LiveScreen&) = delete;
   ~LiveScreen() { Restore(); }
 
-  // Draws `lines`, each cut to the terminal's width, as many as it is high. Errors: the output's.
+  // Draws `lines` as FitLines has them for this terminal. Errors: the output's.
   absl::Status Draw(const std::vector<std::string>& lines);
 
   void Restore();
@@ -38,8 +39,15 @@ class LiveScreen {
   std::mutex mutex_;
   std::optional<termios> former_;  // guarded by mutex_
   size_t drawn_ = 0;               // guarded by mutex_; lines
+  winsize size_ = {};              // guarded by mutex_; when they were drawn
   bool restored_ = false;          // guarded by mutex_
 };
+
+// Returns `lines` as they fit into a terminal. A line of cells with two spaces or more between them
+// that is too long goes on below its second cell. If there are too many, empty ones go first, then
+// the last ones. Pure.
+std::vector<std::string> FitLines(const std::vector<std::string>& lines, size_t rows,
+                                  size_t columns);
 
 // Whether text that goes there can be drawn in place.
 bool IsTerminal(int fd);

@@ -32,23 +32,8 @@ class FdOutput : public Output {
   int fd_;
 };
 
-// A file that is there as a whole or not at all: what is written goes to a file beside it, which
-// takes its place at the end. A pipe or a device is written at once.
-class FileOutput : public Output {
- public:
-  // Errors: Internal; the text names the file and the reason.
-  static absl::StatusOr<FileOutput> Create(const std::string& path);
-  FileOutput(FileOutput&& other) noexcept;
-  FileOutput& operator=(FileOutput&&) = delete;
-  ~FileOutput() override;  // without a Commit before, the file is as it was
-
-  absl::Status Write(std::string_view text) override;
-  int fd() const override { return fd_.get(); }
-
-  // Puts the file in its place. Errors: Internal.
-  absl::Status Commit();
-  // Whether there was a file of this name, which a Commit replaces.
-  bool replaces() const { return replaces_; }
+// Whether text on `fd` can be drawn over: a terminal, and no dumb one.
+bool CanRedraw(int fd);
 
 // Writes all of `text` to `fd`, which may be non-blocking. Errors: Aborted (whoever read `fd` is
 // gone), Internal; the texts call it `name`. `text` is then what was not written.

@@ -1,5 +1,9 @@
 #include "tools/ctl/plain_text.h"
 
+#include <algorithm>
+#include <clocale>
+#include <cwchar>
+
 namespace superfluid::ctl {
 namespace {
 
@@ -18,15 +22,41 @@ bool IsC1(std::string_view text, size_t at) {
          static_cast<unsigned char>(text[at + 1]) <= 0x9F;
 }
 
-// Where the character that follows `columns` others starts.
-size_t OffsetOfColumn(std::string_view text, size_t columns) {
-  size_t at = 0;
-  for (; at < text.size(); ++at) {
-    if (IsContinuation(text[at])) continue;
-    if (columns == 0) return at;
-    --columns;
+// What the C library knows of characters, whatever the user's language is. Null: there is no such
+// locale on this machine.
+locale_t Utf8Locale() {
+  static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  return locale;
+}
+
+// One as long as we do not know better.
+size_t WidthOf(char32_t character) {
+  const locale_t utf8 = Utf8Locale();
+  if (character < 0x80 || utf8 == nullptr) return 1;
+  const locale_t former = uselocale(utf8);
+  const int width = wcwidth(static_cast<wchar_t>(character));
+  uselocale(former);
+  return width < 0 ? 1 : static_cast<size_t>(width);
+}
+
+struct Character {
+  size_t bytes = 0;
+  size_t columns = 0;
+};
+
+// The first of `text`, which is not empty. A byte that begins no character of UTF-8 is one.
+Character FirstCharacter(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  size_t bytes = 1;
+  while (bytes < std::min<size_t>(text.size(), 4) && IsContinuation(text[bytes])) ++bytes;
+  const size_t announced = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (lead < 0x80) return {1, 1};
+  if (bytes != announced) return {bytes, 1};
+  char32_t character = lead & (0xFFU >> (announced + 1));
+  for (size_t i = 1; i < bytes; ++i) {
+    character = character << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
   }
-  return at;
+  return {bytes, WidthOf(character)};
 }
 
 }  // namespace
@@ -53,18 +83,36 @@ std::string OneLine(std::string_view text) {
 
 size_t ColumnsOf(std::string_view text) {
   size_t columns = 0;
-  for (const char c : text) columns += IsContinuation(c) ? 0 : 1;
+  while (!text.empty()) {
+    const Character first = FirstCharacter(text);
+    columns += first.columns;
+    text.remove_prefix(first.bytes);
+  }
   return columns;
 }
 
 std::string LastColumns(std::string_view text, size_t columns) {
-  const size_t all = ColumnsOf(text);
-  if (all <= columns) return std::string(text);
-  return std::string(text.substr(OffsetOfColumn(text, all - columns)));
+  size_t left = ColumnsOf(text);
+  if (left <= columns) return std::string(text);
+  while (!text.empty()) {
+    const Character first = FirstCharacter(text);
+    // A combining character whose own was cut off goes too.
+    if (left <= columns && first.columns > 0) break;
+    left -= first.columns;
+    text.remove_prefix(first.bytes);
+  }
+  return std::string(text);
 }
 
 std::string FirstColumns(std::string_view text, size_t columns) {
-  return std::string(text.substr(0, OffsetOfColumn(text, columns)));
+  size_t bytes = 0;
+  while (bytes < text.size()) {
+    const Character next = FirstCharacter(text.substr(bytes));
+    if (next.columns > columns) break;
+    columns -= next.columns;
+    bytes += next.bytes;
+  }
+  return std::string(text.substr(0, bytes));
 }
 
 }  // namespace superfluid::ctl

@@ -13,13 +13,15 @@ namespace superfluid::ctl {
 // terminal) become one space; none at the ends.
 std::string OneLine(std::string_view text);
 
-// Columns that `text` takes, one a character: wide characters count as one.
+// Returns the columns that `text` takes on a terminal: two for a wide character (CJK, most emoji),
+// none for a combining one.
 size_t ColumnsOf(std::string_view text);
 
-// The last `columns` characters of `text`, cut between characters.
+// Returns the last characters of `text` that take at most `columns`. Combining characters stay with
+// the one that they follow.
 std::string LastColumns(std::string_view text, size_t columns);
 
-// The first `columns` characters of `text`, cut between characters.
+// Returns the first characters of `text` that take at most `columns`.
 std::string FirstColumns(std::string_view text, size_t columns);
 
 }  // namespace superfluid::ctl

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "tools/ctl/time_option.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -41,10 +42,12 @@ void AddSamplingOptions(CLI::App& app, SamplingOptions& options) {
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--seed", sampling.seed, "The same seed draws the same tokens")
+      ->check(NotNegative())
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--stop", options.stop_tokens, "End when this token is drawn; may be repeated")
       ->expected(1)
+      ->check(NotNegative())
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group(kGroup);

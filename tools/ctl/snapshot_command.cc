@@ -20,6 +20,7 @@
 #include "tools/ctl/snapshot_text.h"
 #include "tools/ctl/state_transfer.h"
 #include "tools/ctl/tick_session.h"
+#include "tools/ctl/time_option.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -212,6 +213,7 @@ void AddOptions(CLI::App& app, SnapshotOptions& options) {
   app.add_option("FILE", options.files, "Where to write the snapshot")->required();
   app.add_option("--prompt", options.prompt.tokens, "Token ids with commas between: 1,2,3")
       ->expected(1)
+      ->check(NotNegative())
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Prompt");

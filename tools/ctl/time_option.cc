@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
@@ -63,6 +64,14 @@ CLI::Validator WholeNumber(uint64_t min, uint64_t max) {
     uint64_t number = 0;
     if (absl::SimpleAtoi(text, &number) && number >= min && number <= max) return "";
     return absl::StrCat("'", text, "' is no whole number from ", min, " to ", max);
+  };
+  return {check, ""};
+}
+
+CLI::Validator NotNegative() {
+  const auto check = [](const std::string& text) -> std::string {
+    if (!text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(text.front()))) return "";
+    return absl::StrCat("'", text, "' is no whole number from 0 on");
   };
   return {check, ""};
 }

@@ -31,6 +31,9 @@ CLI::Option* AddMsOption(CLI::App& app, const std::string& name, const std::stri
 // Accepts whole numbers from `min` to `max`.
 CLI::Validator WholeNumber(uint64_t min, uint64_t max);
 
+// Accepts what begins with a digit: the parser takes "-1" for the largest number there is.
+CLI::Validator NotNegative();
+
 // Refuses an empty text.
 CLI::Validator NotEmpty();
 

@@ -81,7 +81,7 @@ class TopRun {
   TopRun(const TopOptions& options, const CommandContext& context)
       : options_(options),
         context_(context),
-        on_terminal_(!options.json && IsTerminal(context.console.out->fd())) {}
+        on_terminal_(!options.json && CanRedraw(context.console.out->fd())) {}
 
   ExitCode Run() {
     ConnectResult connected =

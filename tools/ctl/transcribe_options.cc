@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/match.h"
 #include "tools/ctl/human_format.h"
 #include "tools/ctl/json_format.h"
 #include "tools/ctl/srt_format.h"
@@ -69,7 +70,8 @@ void AddAudioOptions(CLI::App& app, TranscribeOptions& options) {
 }
 
 void AddSpeechOptions(CLI::App& app, TranscribeOptions& options) {
-  app.add_option("--language", options.language, "Language spoken, such as en; else the engine's")
+  app.add_option("--language", options.language,
+                 "Language spoken, such as en; auto, or none: the engine detects or assumes it")
       ->check(NotEmpty())
       ->group(kSpeechGroup);
   app.add_flag("--translate", options.translate, "Translate to English")->group(kSpeechGroup);
@@ -194,7 +196,7 @@ linkw::Transcribe MakeRequest(const TranscribeOptions& options, linkw::AudioSour
   // So that the worker is not sent more than it has room for: see LiveFeeder.
   if (std::holds_alternative<linkw::AudioLive>(audio)) request.progress_ms = kProgressMs;
   request.audio = std::move(audio);
-  request.language = options.language;
+  if (!absl::EqualsIgnoreCase(options.language, "auto")) request.language = options.language;
   request.translate = options.translate;
   request.timestamps = !options.no_timestamps;
   request.prompt = options.prompt;

@@ -35,10 +35,15 @@ std::string EngineText(const Json& capabilities) {
 std::string TranscriptionsText(const linkw::HelloAck& hello, const Json& capabilities) {
   std::string text = absl::StrCat("up to ", hello.limits.max_transcriptions, " open on a link");
   if (!capabilities.is_object()) return text;
-  const auto engine = capabilities.find("max_transcriptions");
-  if (engine == capabilities.end() || !engine->is_number_unsigned()) return text;
-  return absl::StrCat(text, ", of which the engine works on ", engine->get<uint64_t>(),
-                      " at a time");
+  const Json speech = capabilities.value("transcribe", Json());
+  for (const Json* object : {&capabilities, &speech}) {
+    if (!object->is_object()) continue;
+    const auto engine = object->find("max_transcriptions");
+    if (engine == object->end() || !engine->is_number_unsigned()) continue;
+    return absl::StrCat(text, ", of which the engine works on ", engine->get<uint64_t>(),
+                        " at a time");
+  }
+  return text;
 }
 
 std::string StateSpacesText(const linkw::HelloAck& hello) {
@@ -66,6 +71,18 @@ std::string RingsText(const linkw::Limits& limits) {
                     ring.slots, " slots of ", ring.slot_bytes, " bytes");
   }
   return text.empty() ? "none" : text;
+}
+
+// For people: the languages once. There may be a hundred of them.
+Json WithoutRepetition(Json capabilities) {
+  if (!capabilities.is_object() || !capabilities.contains("transcribe")) return capabilities;
+  Json& speech = capabilities["transcribe"];
+  if (!speech.is_object() || !speech.contains("languages")) return capabilities;
+  const auto from = speech.find("translate_from");
+  if (from != speech.end() && from->size() > 1 && *from == speech["languages"]) {
+    *from = "all of them";
+  }
+  return capabilities;
 }
 
 Json LimitsJson(const linkw::Limits& limits) {
@@ -127,7 +144,7 @@ std::string InfoText(const linkw::HelloAck& hello) {
       Line("largest frame", BytesText(limits.max_frame)), Line("rings", RingsText(limits)),
       Line("state spaces", StateSpacesText(hello)), Line("strategies", StrategiesText(hello)),
       Line("KV", hello.kv_bits == 0 ? "none" : absl::StrCat(hello.kv_bits, " bits a value")),
-      "capabilities\n", JsonDocument(capabilities));
+      "capabilities\n", JsonDocument(WithoutRepetition(capabilities)));
 }
 
 Json InfoJson(const linkw::HelloAck& hello) {

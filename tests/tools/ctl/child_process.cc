@@ -131,6 +131,11 @@ void ChildProcess::WriteInput(const std::string& bytes) {
   ASSERT_EQ(write(in_.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
 }
 
+void ChildProcess::Resize(unsigned short rows, unsigned short columns) {
+  const winsize size = {.ws_row = rows, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  EXPECT_EQ(ioctl(out_.get(), TIOCSWINSZ, &size), 0);
+}
+
 void ChildProcess::Signal(int signal_number) { kill(pid_, signal_number); }
 
 int ChildProcess::Wait() {

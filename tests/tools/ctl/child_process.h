@@ -47,6 +47,8 @@ class ChildProcess {
   void CloseOutput() { out_.Reset(); }
 
   void Signal(int signal_number);
+  // Gives the console's terminal another size.
+  void Resize(unsigned short rows, unsigned short columns);
   // Whether the terminal echoes and waits for whole lines, as it does for a shell.
   bool TerminalIsUsual() const;
 

@@ -104,6 +104,19 @@ TEST(TopProcessTest, RedrawsInPlaceUntilQIsPressed) {
   EXPECT_TRUE(ctl.TerminalIsUsual());
 }
 
+TEST(TopProcessTest, DrawsAnewWhenTheTerminalHasAnotherSize) {
+  FakeWorker worker;
+  ChildProcess ctl({"--connect", worker.path(), "top", "--interval", "10"},
+                   {.terminal_as_console = true});
+  ctl.ReadUntil("q or Ctrl-C ends");
+  ctl.Resize(40, 100);
+  EXPECT_THAT(ctl.ReadUntil("\x1b[H\x1b[2J"), HasSubstr("\x1b[H\x1b[2J"));
+  ctl.ReadUntil("q or Ctrl-C ends");
+  EXPECT_THAT(ctl.ReadUntil("q or Ctrl-C ends"), HasSubstr("\r\x1b[12A"));
+  ctl.WriteInput("q");
+  EXPECT_EQ(ctl.Wait(), 0);
+}
+
 TEST(TopProcessTest, GivesTheTerminalBackOnSigint) {
   FakeWorker worker;
   ChildProcess ctl({"--connect", worker.path(), "top"}, {.terminal_as_console = true});

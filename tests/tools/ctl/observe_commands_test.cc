@@ -5,6 +5,7 @@
 
 #include "tests/tools/ctl/command_fixture.h"
 #include "tests/tools/ctl/fake_worker.h"
+#include "tools/ctl/live_screen.h"
 #include "tools/ctl/top_sample.h"
 #include "tools/ctl/top_text.h"
 #include "tools/ctl/worker_text.h"
@@ -206,6 +207,20 @@ TEST(TopTextTest, ShowsEverything) {
   }
   EXPECT_THAT(TopLine(figures), HasSubstr("lanes 4, tokens in 100.0/s out 200.0/s, "));
   EXPECT_EQ(TopJson(figures)["tokens_out_per_second"], 200);
+}
+
+TEST(FitLinesTest, BreaksBetweenCellsAndKeepsTheLastLine) {
+  const std::vector<std::string> lines = {"a title that is cut", "",
+                                          "engine     busy      load 99%    step 4 ms", "", "end"};
+  EXPECT_EQ(FitLines(lines, 24, 80), lines);
+  EXPECT_EQ(FitLines(lines, 6, 32),
+            (std::vector<std::string>{"a title that is cut", "", "engine     busy      load 99%",
+                                      "           step 4 ms", "", "end"}));
+  EXPECT_EQ(FitLines(lines, 4, 32),
+            (std::vector<std::string>{"a title that is cut", "engine     busy      load 99%",
+                                      "           step 4 ms", "end"}));
+  EXPECT_EQ(FitLines(lines, 9, 10)[0], "a title th");
+  EXPECT_EQ(FitLines(lines, 2, 80), (std::vector<std::string>{"a title that is cut", lines[2]}));
 }
 
 }  // namespace

@@ -85,6 +85,22 @@ TEST(ColumnsTest, CutsBetweenCharacters) {
   EXPECT_EQ(LastColumns("ab", 0), "");
 }
 
+TEST(ColumnsTest, CountsWideCharactersTwiceAndCombiningOnesNot) {
+  EXPECT_EQ(ColumnsOf("世界"), 4u);
+  EXPECT_EQ(ColumnsOf("e\u0301te\u0301"), 3u);
+  EXPECT_EQ(ColumnsOf("\U0001F600"), 2u);
+  EXPECT_EQ(FirstColumns("世界", 3), "世");
+  EXPECT_EQ(FirstColumns("e\u0301te", 1), "e\u0301");
+  EXPECT_EQ(LastColumns("a世界", 4), "世界");
+  EXPECT_EQ(LastColumns("a世界", 3), "界");
+  EXPECT_EQ(LastColumns("xe\u0301y", 1), "y") << "no accent without its letter";
+}
+
+TEST(ColumnsTest, CountsWhatIsNoUtf8AsOne) {
+  EXPECT_EQ(ColumnsOf("\xFF\x80z\xE4\xB8"), 3u);
+  EXPECT_EQ(FirstColumns("\xE4\xB8", 1), "\xE4\xB8");
+}
+
 TEST(CountTextTest, KnowsOneFromMany) {
   EXPECT_EQ(CountText(0, "segment"), "0 segments");
   EXPECT_EQ(CountText(1, "segment"), "1 segment");

@@ -64,6 +64,11 @@ TEST_F(TranscribeOptionsTest, FillsTheRequest) {
   EXPECT_EQ(std::get<linkw::AudioPath>(request.audio).path, "/x");
 }
 
+TEST_F(TranscribeOptionsTest, LeavesALanguageCalledAutoToTheEngine) {
+  EXPECT_EQ(RequestFor({"a.wav", "--language", "auto"}).language, "");
+  EXPECT_EQ(RequestFor({"a.wav", "--language", "Auto"}).language, "");
+}
+
 TEST_F(TranscribeOptionsTest, StreamsUnlessEverythingComesAtTheEnd) {
   EXPECT_TRUE(RequestFor({"a"}).stream);
   EXPECT_TRUE(RequestFor({"a", "--srt"}).stream);

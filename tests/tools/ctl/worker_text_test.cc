@@ -51,6 +51,22 @@ TEST(InfoTextTest, SaysWhoTheWorkerIs) {
   EXPECT_THAT(text, HasSubstr("state spaces    none\n"));
 }
 
+TEST(InfoTextTest, FindsWhereEnginesSayIt) {
+  linkw::HelloAck hello = SampleHello();
+  hello.capabilities_json = R"({"transcribe":{"max_transcriptions":3}})";
+  EXPECT_THAT(InfoText(hello), HasSubstr("the engine works on 3 at a time\n"));
+}
+
+TEST(InfoTextTest, ListsLanguagesOnce) {
+  linkw::HelloAck hello = SampleHello();
+  hello.capabilities_json =
+      R"({"transcribe":{"languages":["de","yue"],"translate_from":["de","yue"]}})";
+  const std::string text = InfoText(hello);
+  EXPECT_EQ(text.find("yue"), text.rfind("yue")) << text;
+  EXPECT_THAT(text, HasSubstr("\"translate_from\": \"all of them\""));
+  EXPECT_EQ(InfoJson(hello)["capabilities"]["transcribe"]["translate_from"].size(), 2u);
+}
+
 TEST(InfoTextTest, TellsWhatIsOpenFromWhatIsWorkedOn) {
   linkw::HelloAck hello = SampleHello();
   hello.limits.max_transcriptions = 256;
