@@ -165,6 +165,7 @@ LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
   if (release.reset_engine && jobs_.empty() && engine_ != nullptr) (*engine_)->Reset();
   PublishMemory();
   PublishLoad();
+  ScheduleStep();  // work of another link may have waited for this one's
   return {};
 }
 
