@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "actors/ids.h"
+#include "actors/step_age.h"
 #include "engine/engine.h"
 
 namespace superfluid {
@@ -20,8 +21,8 @@ namespace superfluid {
 // only between two steps.
 //
 // Times are monotonic nanoseconds of the actor system's clock.
-// Threads: Begin/Continue/End/Set* from the engine actor only; everything else from any thread
-// (Add* too). Each figure is read on its own; two figures may be a step apart.
+// Threads: Begin/Continue/End/Set* from the engine actor only; Look from the Supervisor; everything
+// else from any thread (Add* too). Each figure is read on its own; two figures may be a step apart.
 class EngineProgress {
  public:
   // A step that gets on for longer than this counts as several.
@@ -36,6 +37,11 @@ class EngineProgress {
                        std::memory_order_relaxed);
     step_started_ns_.store(0, std::memory_order_release);
   }
+  // A call into the engine that is no step of anybody's work: not counted, but watched.
+  void BeginVisit(int64_t now_ns) noexcept {
+    step_started_ns_.store(now_ns > 0 ? now_ns : 1, std::memory_order_release);
+  }
+  void EndVisit(int64_t now_ns) noexcept { EndStep(now_ns); }
   // The step in progress got on: what ages is the time without that. A tick may draw for seconds,
   // and asks whether to go on between two draws; one that is stuck does not.
   void ContinueStep(int64_t now_ns) noexcept {
@@ -86,6 +92,10 @@ class EngineProgress {
     pool_bytes_evictable_.store(memory.pool_bytes_evictable, std::memory_order_relaxed);
     tentative_bytes_.store(memory.tentative_bytes, std::memory_order_relaxed);
   }
+  // The watchdog looks, once each `period_ns`.
+  void Look(int64_t now_ns, int64_t period_ns) noexcept {
+    age_.Look(now_ns, step_started_ns(), period_ns);
+  }
   // The engine reported that it cannot go on. Never taken back.
   void SetFailed() noexcept { failed_.store(true, std::memory_order_release); }
 
@@ -96,11 +106,9 @@ class EngineProgress {
   int64_t step_started_ns() const noexcept {
     return step_started_ns_.load(std::memory_order_acquire);
   }
-  // How long the step in progress has shown no sign of life; 0 between steps.
-  int64_t StepAgeNs(int64_t now_ns) const noexcept {
-    const int64_t started = step_started_ns();
-    return started == 0 || now_ns < started ? 0 : now_ns - started;
-  }
+  // How long the step in progress has shown no sign of life; 0 between steps. A pause of the whole
+  // process is no part of it, see StepAge.
+  int64_t StepAgeNs(int64_t now_ns) const noexcept { return age_.At(now_ns, step_started_ns()); }
   // The request that the last step was for, or is; link 0 before the first.
   RequestKey request() const noexcept {
     return {LinkId{request_link_.load(std::memory_order_relaxed)},
@@ -156,6 +164,7 @@ class EngineProgress {
     step_counted_ns_ = now_ns;
   }
 
+  StepAge age_;
   std::atomic<uint64_t> steps_begun_{0};
   int64_t step_counted_ns_ = 0;  // the engine's thread only
   std::atomic<int64_t> step_started_ns_{0};

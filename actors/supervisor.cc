@@ -95,7 +95,9 @@ void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
 
 void SupervisorState::OnCheckHealth() {
   if (exited_) return;
-  const absl::Duration age = absl::Nanoseconds(progress_->StepAgeNs(compat::NowNs(self_)));
+  const int64_t now_ns = compat::NowNs(self_);
+  progress_->Look(now_ns, absl::ToInt64Nanoseconds(config_.health_period));
+  const absl::Duration age = absl::Nanoseconds(progress_->StepAgeNs(now_ns));
   if (age > config_.engine_stall && !std::exchange(stall_reported_, true)) {
     spdlog::error("engine.stalled step_age_ms={} steps={}", absl::ToInt64Milliseconds(age),
                   progress_->steps());

@@ -10,20 +10,24 @@ class RealSimClock : public SimClock {
  public:
   explicit RealSimClock(SimWork work) : work_(work) {}
 
+  // Slice by slice: what is left when the process is stopped is left when it goes on.
   void Spend(absl::Duration work) override {
-    if (work <= absl::ZeroDuration()) return;
-    if (work_ == SimWork::kSleep) {
-      absl::SleepFor(work);
-      return;
-    }
-    const absl::Time end = MonotonicTime() + work;
-    while (MonotonicTime() < end) {
-    }
+    for (; work > kSlice; work -= kSlice) SpendSlice(kSlice);
+    if (work > absl::ZeroDuration()) SpendSlice(work);
   }
 
   void Hang(absl::Duration limit) override { absl::SleepFor(limit); }
 
  private:
+  static constexpr absl::Duration kSlice = absl::Milliseconds(20);
+
+  void SpendSlice(absl::Duration work) const {
+    if (work_ == SimWork::kSleep) return absl::SleepFor(work);
+    const absl::Time end = MonotonicTime() + work;
+    while (MonotonicTime() < end) {
+    }
+  }
+
   const SimWork work_;
 };
 
