@@ -108,11 +108,12 @@ const char* CallName(const linkw::DriverMessage& message) {
 }  // namespace
 
 CallRun::CallRun(Engine& engine, EngineLink& link, const CallContext& context,
-                 std::shared_ptr<const Segment> segment)
+                 const CallControl& control, std::shared_ptr<const Segment> segment)
     : engine_(engine),
       generation_(engine.generation()),
       link_(link),
       context_(context),
+      control_(control),
       segment_(std::move(segment)) {}
 
 linkw::WorkerMessage CallRun::Run(const linkw::DriverMessage& message) {
@@ -247,6 +248,10 @@ absl::StatusOr<std::vector<Token>> CallRun::ReadTokens(const linkw::TokenSpan& s
   if (!tokens.ok()) return tokens;
   if (absl::Status valid = CheckTokens(*tokens); !valid.ok()) return valid;
   return tokens;
+}
+
+absl::Status CallRun::Stopped(const absl::Status& status) const {
+  return absl::IsCancelled(status) ? StoppedStatus(control_.token().reason()) : status;
 }
 
 absl::Status CallRun::Keep(HandleKind kind, uint64_t handle) {

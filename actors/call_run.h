@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "actors/engine_link.h"
+#include "engine/call_control.h"
 #include "engine/engine.h"
 #include "engine/generation.h"
 #include "protocol/messages.h"
@@ -37,8 +38,9 @@ struct CallContext {
 // Threads: the engine's. Lifetime: one call; everything passed in must outlive it.
 class CallRun {
  public:
-  // `segment`: the buffer that the call names, if it names one.
-  CallRun(Engine& engine, EngineLink& link, const CallContext& context,
+  // `control`: what a call that may take long is given. `segment`: the buffer that the call names,
+  // if it names one.
+  CallRun(Engine& engine, EngineLink& link, const CallContext& context, const CallControl& control,
           std::shared_ptr<const Segment> segment);
 
   linkw::WorkerMessage Run(const linkw::DriverMessage& message);
@@ -89,6 +91,9 @@ class CallRun {
   absl::Status CheckTokens(absl::Span<const Token> tokens) const;
   // The tokens of a span in the token-in ring, checked against the vocabulary.
   absl::StatusOr<std::vector<Token>> ReadTokens(const linkw::TokenSpan& span) const;
+  // What an error of a call that was given the control comes to: a call that was told to stop says
+  // so in its own way.
+  absl::Status Stopped(const absl::Status& status) const;
   // Notes a handle that the engine made.
   absl::Status Keep(HandleKind kind, uint64_t handle);
 
@@ -96,6 +101,7 @@ class CallRun {
   Generation* const generation_;  // null: the engine does not generate
   EngineLink& link_;
   const CallContext& context_;
+  const CallControl& control_;
   const std::shared_ptr<const Segment> segment_;
 };
 

@@ -112,8 +112,8 @@ CallRun::Reply CallRun::Call(const linkw::FreeLogitBias& call) {
 
 CallRun::Reply CallRun::Call(const linkw::Embed& call) {
   if (absl::Status valid = CheckTokens(call.tokens); !valid.ok()) return valid;
-  absl::StatusOr<std::vector<float>> embedding = generation_->Embed(call.tokens);
-  if (!embedding.ok()) return embedding.status();
+  absl::StatusOr<std::vector<float>> embedding = generation_->Embed(call.tokens, control_);
+  if (!embedding.ok()) return Stopped(embedding.status());
   return linkw::EmbedResult{*std::move(embedding)};
 }
 
@@ -139,8 +139,8 @@ CallRun::Reply CallRun::Call(const linkw::ForwardStage& call) {
     std::memcpy(copied.data(), bytes->data(), bytes->size());
     work.hidden = View(copied);
   }
-  absl::StatusOr<StageOutput> output = generation_->ForwardStage(work);
-  if (!output.ok()) return output.status();
+  absl::StatusOr<StageOutput> output = generation_->ForwardStage(work, control_);
+  if (!output.ok()) return Stopped(output.status());
   linkw::ForwardStageResult result;
   if (auto* hidden = std::get_if<std::string>(&*output)) {
     result.output = std::move(*hidden);
@@ -153,8 +153,8 @@ CallRun::Reply CallRun::Call(const linkw::ForwardStage& call) {
 CallRun::Reply CallRun::Call(const linkw::LoraLoad& call) {
   const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.model, call.adapter_path);
   if (!file.ok()) return file.status();
-  const absl::StatusOr<AdapterId> adapter = generation_->LoadAdapter(file->path());
-  if (!adapter.ok()) return adapter.status();
+  const absl::StatusOr<AdapterId> adapter = generation_->LoadAdapter(file->path(), control_);
+  if (!adapter.ok()) return Stopped(adapter.status());
   return linkw::LoraIdResult{linkw::LoraId{static_cast<uint64_t>(*adapter)}};
 }
 
@@ -177,8 +177,8 @@ CallRun::Reply CallRun::Call(const linkw::Capabilities& /*call*/) {
 CallRun::Reply CallRun::Call(const linkw::MediaProbe& call) {
   const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.media, call.path);
   if (!file.ok()) return file.status();
-  const absl::StatusOr<MediaInfo> info = generation_->ProbeMedia(file->path());
-  if (!info.ok()) return info.status();
+  const absl::StatusOr<MediaInfo> info = generation_->ProbeMedia(file->path(), control_);
+  if (!info.ok()) return Stopped(info.status());
   return linkw::MediaProbeResult{ToWire(*info)};
 }
 
@@ -186,8 +186,8 @@ CallRun::Reply CallRun::Call(const linkw::MediaEncode& call) {
   if (absl::Status room = link_.handles.CheckRoom(HandleKind::kMedia); !room.ok()) return room;
   const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.media, call.path);
   if (!file.ok()) return file.status();
-  const absl::StatusOr<EncodedMedia> media = generation_->EncodeMedia(file->path());
-  if (!media.ok()) return media.status();
+  const absl::StatusOr<EncodedMedia> media = generation_->EncodeMedia(file->path(), control_);
+  if (!media.ok()) return Stopped(media.status());
   const auto id = static_cast<uint64_t>(media->handle);
   if (absl::Status kept = Keep(HandleKind::kMedia, id); !kept.ok()) return kept;
   return linkw::MediaEncodeResult{.media_handle = linkw::MediaHandle{id},

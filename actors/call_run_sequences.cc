@@ -113,8 +113,8 @@ CallRun::Reply CallRun::Call(const linkw::AdoptSequence& call) {
   const absl::StatusOr<std::vector<Token>> tokens = ReadTokens(call.span);
   if (!tokens.ok()) return tokens.status();
   const absl::StatusOr<SeedHandle> seed =
-      generation_->AdoptSequence(ToEngine(call.sequence), *tokens);
-  if (!seed.ok()) return seed.status();
+      generation_->AdoptSequence(ToEngine(call.sequence), *tokens, control_);
+  if (!seed.ok()) return Stopped(seed.status());
   const auto id = static_cast<uint64_t>(*seed);
   if (absl::Status kept = link_.handles.AddLease(id); !kept.ok()) return kept;
   return linkw::AdoptSequenceResult{linkw::SeedHandle{id}};
@@ -124,8 +124,9 @@ CallRun::Reply CallRun::Call(const linkw::PublishSequence& call) {
   if (absl::Status known = CheckSequence(call.sequence); !known.ok()) return known;
   const absl::StatusOr<std::vector<Token>> tokens = ReadTokens(call.span);
   if (!tokens.ok()) return tokens.status();
-  const absl::Status published = generation_->PublishSequence(ToEngine(call.sequence), *tokens);
-  if (!published.ok()) return published;
+  const absl::Status published =
+      generation_->PublishSequence(ToEngine(call.sequence), *tokens, control_);
+  if (!published.ok()) return Stopped(published);
   return linkw::PublishSequenceResult{};
 }
 

@@ -156,7 +156,7 @@ class DispatcherState {
   // A request that has not been answered for good.
   struct OpenRequest {
     RequestKind kind = RequestKind::kCall;
-    std::shared_ptr<RequestToken> token;  // null: a call of the engine, which cannot be cancelled
+    std::shared_ptr<RequestToken> token;  // null: a release, which is carried out in any case
     Transcriber transcriber;              // of a transcription
     linkw::OpHandle op{};                 // of an op
     bool answered = false;                // it counts against no limit any more

@@ -190,9 +190,9 @@ RunCall DispatcherState::CallOf(const Current& current, linkw::DriverMessage mes
 }
 
 void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage message) {
-  open_.emplace(current.seq, OpenRequest{.frame = current.Kept()});
   const std::optional<linkw::BufId> buffer = BufferOfCall(message);
   RunCall call = CallOf(current, std::move(message));
+  open_.emplace(current.seq, OpenRequest{.token = call.token, .frame = current.Kept()});
   if (buffer) return CallWithBuffer(*buffer, call);
   SendCall(std::move(call));
 }

@@ -99,7 +99,8 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
   const auto it = open_.find(cancel.request_seq);
   if (cancel.request_seq == 0) {
     CancelTranscriptions(CancelReason::kRequested);
-  } else if (it != open_.end() && it->second.kind == RequestKind::kTranscription) {
+  } else if (it != open_.end() && (it->second.kind == RequestKind::kTranscription ||
+                                   it->second.kind == RequestKind::kCall)) {
     CancelOpen(cancel.request_seq, CancelReason::kRequested);
   }
   CancelHeld(cancel.request_seq);

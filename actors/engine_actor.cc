@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "actors/capabilities.h"
+#include "actors/engine_watch.h"
 #include "actors/status_error.h"
 #include "protocol/status.h"
 #include "spdlog/spdlog.h"
@@ -160,13 +161,23 @@ LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
   }
   DropWorkOf(release.link);
   const bool made_something = links_.erase(release.link) > 0;
-  if (made_something && generation() != nullptr) generation()->EndSession();
+  if (made_something && generation() != nullptr) EndSession();
   EndStoppedJobs();  // a job of a link that ended before may have come since
-  if (release.reset_engine && jobs_.empty() && engine_ != nullptr) (*engine_)->Reset();
+  if (release.reset_engine && jobs_.empty() && engine_ != nullptr) Reset();
   PublishMemory();
   PublishLoad();
   ScheduleStep();  // work of another link may have waited for this one's
   return {};
+}
+
+void EngineActorState::EndSession() {
+  const EngineVisit visit(*progress_, [this] { return Now(); });
+  generation()->EndSession();
+}
+
+void EngineActorState::Reset() {
+  const EngineVisit visit(*progress_, [this] { return Now(); });
+  (*engine_)->Reset();
 }
 
 // Starts and steps alternate while both may be done: newcomers do not keep the others waiting.
@@ -247,10 +258,15 @@ void EngineActorState::AfterStep(RequestKey key, const absl::StatusOr<StepOutcom
 
 void EngineActorState::ReportProgress(Job& job) {
   if (job.request.progress_ms == 0) return;
-  const int64_t audio_ms = job.running->Progress().audio_ms;
+  const int64_t audio_ms = ProgressOf(*job.running).audio_ms;
   if (audio_ms - job.reported_audio_ms < int64_t{job.request.progress_ms}) return;
   job.reported_audio_ms = audio_ms;
   compat::Send(self_, job.request.reply_to, AudioConsumed{audio_ms});
+}
+
+TranscriptionProgress EngineActorState::ProgressOf(const TranscriptionJob& job) {
+  const EngineVisit visit(*progress_, [this] { return Now(); });
+  return job.Progress();
 }
 
 void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
@@ -261,8 +277,11 @@ void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
   engine_is_full_ = false;
   TranscriptionEnded ended{
       .status = status, .remark = job.request.audio->source->Remark(), .cost = job.cost};
-  if (job.running != nullptr) ended.progress = job.running->Progress();
-  job.running.reset();  // gives the engine's resources back before anybody is told
+  if (job.running != nullptr) {
+    ended.progress = ProgressOf(*job.running);
+    const EngineVisit visit(*progress_, [this] { return Now(); });
+    job.running.reset();  // gives the engine's resources back before anybody is told
+  }
   if (const int64_t cancelled_ns = job.request.token->cancelled_at_ns(); cancelled_ns != 0) {
     ended.cost.cancel_to_stop_ns = Now() - cancelled_ns;
     ended.cost.steps_after_cancel = job.last_step_ns > cancelled_ns ? 1 : 0;
@@ -333,7 +352,9 @@ void EngineActorState::UpdatePause(RequestKey key, const Job& job) {
 void EngineActorState::PublishLoad() { progress_->SetJobs(queue_->started()); }
 
 void EngineActorState::PublishMemory() {
-  if (engine_ != nullptr) progress_->SetMemory((*engine_)->Memory());
+  if (engine_ == nullptr) return;
+  const EngineVisit visit(*progress_, [this] { return Now(); });
+  progress_->SetMemory((*engine_)->Memory());
 }
 
 int64_t EngineActorState::Now() const { return compat::NowNs(self_); }

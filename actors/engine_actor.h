@@ -106,12 +106,15 @@ class EngineActorState {
   void StepJob(RequestKey key);
   void AfterStep(RequestKey key, const absl::StatusOr<StepOutcome>& outcome, int64_t step_ns);
   void ReportProgress(Job& job);
+  TranscriptionProgress ProgressOf(const TranscriptionJob& job);
   void EndJob(RequestKey key, const absl::Status& status);
   bool Stopped(RequestKey key, const Job& job);
   bool EndIfStopped(RequestKey key);
   void EndStoppedJobs();
   void ScheduleStopCheck();
   void UpdatePause(RequestKey key, const Job& job);
+  void EndSession();
+  void Reset();
   void PublishLoad();
   // After the engine did something: asking it costs more than counting what waits.
   void PublishMemory();
@@ -136,6 +139,8 @@ class EngineActorState {
   void Beat(const QueueTick& tick, int64_t now_ns);
   void AnswerTick(const QueueTick& tick, linkw::TickResult result);
   void RunCallNow(RequestKey key);
+  bool CancelCall(RequestKey key);
+  absl::StatusOr<std::unique_ptr<OpRun>> BeginOp(LinkId link, const RunOp& op);
   void StepOp(RequestKey key);
   void EndOp(RequestKey key, const absl::Status& status);
   bool CancelWork(RequestKey key);

@@ -76,16 +76,16 @@ struct AudioArrived {
   RequestKey key;
 };
 
-// The token of a job, tick or op was set: end it now rather than at its turn. Sent urgently, by
-// anyone.
+// The token of a job, tick, call or op was set: end it now rather than at its turn. Sent urgently,
+// by anyone.
 struct CancelJob {
   RequestKey key;
 };
 
 // One request that is one call of the engine: a state call other than Transcribe, MATCH,
 // SEED_ACQUIRE, SEED_RELEASE or STRATEGY_REGISTER. Answered to `dispatcher` by one CallDone when it
-// was its turn, or not at all once the link was released. From Dispatcher, which may have reserved
-// its place before (ReserveCall).
+// was its turn, or CancelJob found its token set before that, or not at all once the link was
+// released. From Dispatcher, which may have reserved its place before (ReserveCall).
 struct RunCall {
   RequestKey key;
   Dispatcher dispatcher;

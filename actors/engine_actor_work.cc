@@ -6,7 +6,9 @@
 
 #include "actors/engine_actor.h"
 #include "actors/engine_status.h"
+#include "actors/engine_watch.h"
 #include "actors/footprint.h"
+#include "actors/refusal.h"
 #include "actors/tick_run.h"
 #include "protocol/status.h"
 #include "spdlog/spdlog.h"
@@ -136,7 +138,7 @@ void EngineActorState::OnCall(const RunCall& call) {
     work_.AddReady(call.key, WorkClass::kCall, FootprintOf(*call.message, LinkOf(call.key.link)));
   }
   calls_.emplace(call.key, call);
-  ScheduleStep();
+  if (!CancelCall(call.key)) ScheduleStep();
   PublishLoad();
 }
 
@@ -146,20 +148,42 @@ void EngineActorState::OnReserveCall(const ReserveCall& reserve) {
 }
 
 void EngineActorState::RunCallNow(RequestKey key) {
+  if (CancelCall(key)) return;
   const RunCall call = std::move(calls_.extract(key).mapped());
   call.token->Begin();
   progress_->SetRequest(key);
-  progress_->BeginStep(Now());
-  Engine& engine = *engine_->operator->();
-  linkw::WorkerMessage answer =
-      CallRun(engine, LinkOf(key.link), context_, call.segment).Run(*call.message);
-  progress_->EndStep(Now());
+  const CallControl control(*call.token, [this] { progress_->ContinueStep(Now()); });
+  linkw::WorkerMessage answer;
+  {
+    const EngineStep step(*progress_, [this] { return Now(); });
+    CallRun run(*engine_->operator->(), LinkOf(key.link), context_, control, call.segment);
+    answer = run.Run(*call.message);
+  }
   work_.Remove(key);
+  if (call.token->cancelled()) progress_->AddCancel();
   PublishMemory();
   PublishLoad();
   compat::Send(self_, call.dispatcher,
                CallDone{.seq = key.seq,
                         .answer = std::make_shared<const linkw::WorkerMessage>(std::move(answer))});
+}
+
+// Answers a call that waits and whose token is set.
+bool EngineActorState::CancelCall(RequestKey key) {
+  const auto it = calls_.find(key);
+  if (it == calls_.end() || !it->second.token->cancelled()) return false;
+  const RunCall call = std::move(calls_.extract(it).mapped());
+  const absl::Status stopped = StoppedStatus(call.token->reason());
+  work_.Remove(key);
+  progress_->AddCancel();
+  PublishLoad();
+  compat::Send(
+      self_, call.dispatcher,
+      CallDone{.seq = key.seq,
+               .answer = std::make_shared<const linkw::WorkerMessage>(Refuse(
+                   linkw::TypeOf(*call.message), linkw::FromAbsl(stopped), MessageOf(stopped)))});
+  ScheduleStep();
+  return true;
 }
 
 // ---- State ops ----
@@ -188,17 +212,15 @@ void EngineActorState::StepOp(RequestKey key) {
   op.stepped = ++op_steps_;
   if (op.request.token->cancelled()) return EndOp(key, StoppedStatus(op.request.token->reason()));
   progress_->SetRequest(key);
-  progress_->BeginStep(Now());
   if (op.running == nullptr) {
     work_.Begin(key);
     op.request.token->Begin();
-    absl::StatusOr<std::unique_ptr<OpRun>> begun = OpRun::Begin(
-        *generation(), LinkOf(key.link), op.request.op, op.request.segment, op.request.import);
-    progress_->EndStep(Now());
+    absl::StatusOr<std::unique_ptr<OpRun>> begun = BeginOp(key.link, op.request);
     if (!begun.ok()) return EndOp(key, begun.status());
     op.running = *std::move(begun);
     return;
   }
+  progress_->BeginStep(Now());
   const absl::StatusOr<StateJobOutcome> outcome =
       op.running->Step(StepBudget{.target = options_.step_budget}, *op.request.token);
   progress_->EndStep(Now());
@@ -208,6 +230,11 @@ void EngineActorState::StepOp(RequestKey key) {
   op.idle = true;
   if (std::exchange(poll_scheduled_, true)) return;
   compat::SendAfter(self_, EngineActor(self_), kOpPoll, PollOps{});
+}
+
+absl::StatusOr<std::unique_ptr<OpRun>> EngineActorState::BeginOp(LinkId link, const RunOp& op) {
+  const EngineStep step(*progress_, [this] { return Now(); });
+  return OpRun::Begin(*generation(), LinkOf(link), op.op, op.segment, op.import);
 }
 
 void EngineActorState::OnPollOps() {
@@ -226,6 +253,7 @@ void EngineActorState::EndOp(RequestKey key, const absl::Status& status) {
     ended.envelope = op.running->envelope();
     ended.bytes_moved = op.running->bytes_moved();
     if (status.ok()) NoteOpDone(LinkOf(key.link), op.request.op, ended.envelope);
+    const EngineVisit visit(*progress_, [this] { return Now(); });
     op.running.reset();  // the engine lets go of the memory before anybody is told
   }
   work_.Remove(key);
@@ -237,9 +265,10 @@ void EngineActorState::EndOp(RequestKey key, const absl::Status& status) {
 
 // ---- Cancels and ends ----
 
-// Ends a tick that waits, or an op, whose token is set. A call cannot be cancelled, and a tick that
-// runs looks at its token itself.
+// Ends a tick or call that waits, or an op, whose token is set. A tick or call that runs looks at
+// its token itself.
 bool EngineActorState::CancelWork(RequestKey key) {
+  if (CancelCall(key)) return true;
   if (const auto op = ops_.find(key); op != ops_.end()) {
     if (!op->second.request.token->cancelled()) return false;
     EndOp(key, StoppedStatus(op->second.request.token->reason()));
@@ -254,6 +283,7 @@ bool EngineActorState::CancelWork(RequestKey key) {
 }
 
 void EngineActorState::DropWorkOf(LinkId link) {
+  const EngineVisit visit(*progress_, [this] { return Now(); });
   for (const RequestKey& key : work_.KeysOf(link)) {
     ticks_.erase(key);
     ops_.erase(key);

@@ -67,8 +67,8 @@ struct MemoryCounters {
 //
 // An engine is driven in micro-steps by one thread, the one that created it; no method is called
 // from another thread, destruction included. No method may block for longer than
-// `info().micro_step`, except the factory that creates the engine. A call that an engine does not
-// have returns Unimplemented.
+// `info().micro_step`, except the factory that creates the engine, and a call with a CallControl,
+// as long as it shows that it gets on. A call that an engine does not have returns Unimplemented.
 class Engine {
  public:
   virtual ~Engine() = default;

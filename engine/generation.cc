@@ -62,11 +62,13 @@ absl::StatusOr<Lease> Generation::AcquireSeed(absl::Span<const Token> /*tokens*/
 }
 absl::Status Generation::ReleaseSeed(SeedHandle /*seed*/) { return Lacks("seeds"); }
 absl::Status Generation::PublishSequence(SequenceHandle /*sequence*/,
-                                         absl::Span<const Token> /*tokens*/) {
+                                         absl::Span<const Token> /*tokens*/,
+                                         const CallControl& /*control*/) {
   return Lacks("publish_sequence");
 }
 absl::StatusOr<SeedHandle> Generation::AdoptSequence(SequenceHandle /*sequence*/,
-                                                     absl::Span<const Token> /*tokens*/) {
+                                                     absl::Span<const Token> /*tokens*/,
+                                                     const CallControl& /*control*/) {
   return Lacks("adopt_sequence");
 }
 absl::Status Generation::Unpublish(absl::Span<const Token> /*tokens*/) {
@@ -93,21 +95,26 @@ absl::StatusOr<LogitBiasHandle> Generation::CreateLogitBias(absl::Span<const Tok
 absl::Status Generation::FreeLogitBias(LogitBiasHandle /*bias*/) {
   return Lacks("free_logit_bias");
 }
-absl::StatusOr<std::vector<float>> Generation::Embed(absl::Span<const Token> /*tokens*/) {
+absl::StatusOr<std::vector<float>> Generation::Embed(absl::Span<const Token> /*tokens*/,
+                                                     const CallControl& /*control*/) {
   return Lacks("embed");
 }
-absl::StatusOr<StageOutput> Generation::ForwardStage(const StageWork& /*work*/) {
+absl::StatusOr<StageOutput> Generation::ForwardStage(const StageWork& /*work*/,
+                                                     const CallControl& /*control*/) {
   return Lacks("forward_stage");
 }
-absl::StatusOr<AdapterId> Generation::LoadAdapter(const std::string& /*path*/) {
+absl::StatusOr<AdapterId> Generation::LoadAdapter(const std::string& /*path*/,
+                                                  const CallControl& /*control*/) {
   return Lacks("lora_load");
 }
 absl::Status Generation::UnloadAdapter() { return Lacks("lora_unload"); }
 absl::StatusOr<AdapterId> Generation::CurrentAdapter() { return Lacks("lora_id"); }
-absl::StatusOr<MediaInfo> Generation::ProbeMedia(const std::string& /*path*/) {
+absl::StatusOr<MediaInfo> Generation::ProbeMedia(const std::string& /*path*/,
+                                                 const CallControl& /*control*/) {
   return Lacks("media_probe");
 }
-absl::StatusOr<EncodedMedia> Generation::EncodeMedia(const std::string& /*path*/) {
+absl::StatusOr<EncodedMedia> Generation::EncodeMedia(const std::string& /*path*/,
+                                                     const CallControl& /*control*/) {
   return Lacks("media_encode");
 }
 absl::Status Generation::ReleaseMedia(MediaHandle /*media*/) { return Lacks("media_release"); }

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "engine/call_control.h"
 #include "engine/cancel_token.h"
 #include "engine/handles.h"
 #include "engine/state_job.h"
@@ -71,11 +72,14 @@ using StageOutput = std::variant<std::string, Token>;  // hidden state; of the l
 // What an engine that generates tokens offers: ticks, sequences, their state, the prefix cache.
 // Link W's sections 5 to 8 in C++.
 //
-// Threads, and how long a call may take: as Engine. Every method has a default that says
-// Unimplemented; an engine overrides what it has, and lists it in its capabilities.
+// Threads, and how long a call may take: as Engine. A call with a CallControl may take longer: it
+// calls the control between its parts, and ends with Cancelled, nothing half done, once the token
+// is set. Every method has a default that says Unimplemented; an engine overrides what it has, and
+// lists it in its capabilities.
 //
 // Common errors: NotFound (a handle that does not exist; the host finds most of them first),
-// InvalidArgument, ResourceExhausted (no memory, too many of these), Unimplemented.
+// InvalidArgument, ResourceExhausted (no memory, too many of these), Unimplemented, Cancelled (of
+// a call with a CallControl).
 class Generation {
  public:
   virtual ~Generation() = default;
@@ -137,11 +141,15 @@ class Generation {
                                             absl::Span<const uint64_t> media_deps);
   virtual absl::Status ReleaseSeed(SeedHandle seed);
   // Puts the state of the sequence's first tokens, which `tokens` must equal, into the cache.
-  // Whole blocks only; InvalidArgument if the tokens are not the sequence's, or not one block.
-  virtual absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens);
+  // Whole blocks only; InvalidArgument if the tokens are not the sequence's, or not one block;
+  // FailedPrecondition if part of the state is not on the device, or is not computed yet and the
+  // adapter is another one now. After Cancelled nothing is published; the sequence has its tokens.
+  virtual absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                                       const CallControl& control);
   // PublishSequence and AcquireSeed in one, so that nothing can evict the prefix in between.
   virtual absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence,
-                                                   absl::Span<const Token> tokens);
+                                                   absl::Span<const Token> tokens,
+                                                   const CallControl& control);
   // Forgets the entry for exactly these tokens and all that extend it; leased ones go when their
   // leases end. NotFound.
   virtual absl::Status Unpublish(absl::Span<const Token> tokens);
@@ -162,18 +170,22 @@ class Generation {
 
   // ---- The model ----
 
-  virtual absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens);
-  virtual absl::StatusOr<StageOutput> ForwardStage(const StageWork& work);
+  virtual absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
+                                                   const CallControl& control);
+  virtual absl::StatusOr<StageOutput> ForwardStage(const StageWork& work,
+                                                   const CallControl& control);
 
   // One adapter at most is loaded; loading another replaces it. Sequences made under another
   // adapter cannot be continued: FailedPrecondition in their lanes. `path` can be opened during the
-  // call; it is not the name that the daemon used.
-  virtual absl::StatusOr<AdapterId> LoadAdapter(const std::string& path);
+  // call; it is not the name that the daemon used. After an error the adapter before stays.
+  virtual absl::StatusOr<AdapterId> LoadAdapter(const std::string& path,
+                                                const CallControl& control);
   virtual absl::Status UnloadAdapter();
   virtual absl::StatusOr<AdapterId> CurrentAdapter();
 
-  virtual absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path);
-  virtual absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path);
+  virtual absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path, const CallControl& control);
+  virtual absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path,
+                                                   const CallControl& control);
   virtual absl::Status ReleaseMedia(MediaHandle media);
   // The next tick's input of the lane has the media's tokens from `token_offset` (of that input)
   // on.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/abi/plugin_generation.h"
@@ -91,31 +92,37 @@ absl::Status PluginGeneration::ReleaseSeed(SeedHandle seed) {
 }
 
 absl::Status PluginGeneration::PublishSequence(SequenceHandle sequence,
-                                               absl::Span<const Token> tokens) {
+                                               absl::Span<const Token> tokens,
+                                               const CallControl& control) {
   CheckThread("publish_sequence");
   if (functions().publish_sequence == nullptr) {
-    return Generation::PublishSequence(sequence, tokens);
+    return Generation::PublishSequence(sequence, tokens, control);
   }
   absl::Status status = CheckSequenceAndTokens(sequence, tokens);
   if (!status.ok()) return status;
-  return InPlugin("publish_sequence", [&](sfl_error* error) {
+  const OpenCall open(call_port_, control);
+  status = InPlugin("publish_sequence", [&](sfl_error* error) {
     return functions().publish_sequence(plugin_.engine, static_cast<uint64_t>(sequence),
-                                        tokens.data(), tokens.size(), error);
+                                        tokens.data(), tokens.size(), open.abi(), error);
   });
+  return CheckCancelled("publish_sequence", std::move(status), control);
 }
 
 absl::StatusOr<SeedHandle> PluginGeneration::AdoptSequence(SequenceHandle sequence,
-                                                           absl::Span<const Token> tokens) {
+                                                           absl::Span<const Token> tokens,
+                                                           const CallControl& control) {
   CheckThread("adopt_sequence");
-  if (functions().adopt_sequence == nullptr) return Generation::AdoptSequence(sequence, tokens);
+  if (functions().adopt_sequence == nullptr)
+    return Generation::AdoptSequence(sequence, tokens, control);
   absl::Status status = CheckSequenceAndTokens(sequence, tokens);
   if (!status.ok()) return status;
+  const OpenCall open(call_port_, control);
   const absl::StatusOr<uint64_t> seed =
       Made("adopt_sequence", seeds_, [&](uint64_t* made, sfl_error* error) {
         return functions().adopt_sequence(plugin_.engine, static_cast<uint64_t>(sequence),
-                                          tokens.data(), tokens.size(), made, error);
+                                          tokens.data(), tokens.size(), open.abi(), made, error);
       });
-  if (!seed.ok()) return seed.status();
+  if (!seed.ok()) return CheckCancelled("adopt_sequence", seed.status(), control);
   seeds_.Remove(*seed);
   return SeedHandle{*seed};
 }

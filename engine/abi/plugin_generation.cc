@@ -77,6 +77,12 @@ absl::Status PluginGeneration::InPlugin(absl::string_view name, Call call) {
   return CallPlugin(name, error_, call);
 }
 
+absl::Status PluginGeneration::CheckCancelled(absl::string_view name, absl::Status status,
+                                              const CallControl& control) {
+  if (!absl::IsCancelled(status) || control.token().cancelled()) return status;
+  return BrokenRule(name, "cancelled what nobody cancelled");
+}
+
 absl::StatusOr<uint64_t> PluginGeneration::Made(const std::string& name, HandleLedger& ledger,
                                                 NumberCall call) {
   GuardedValue<uint64_t> handle;

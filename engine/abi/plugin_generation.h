@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/abi/call_port.h"
 #include "engine/abi/guarded_buffer.h"
 #include "engine/abi/guarded_value.h"
 #include "engine/abi/handle_ledger.h"
@@ -64,9 +65,10 @@ class PluginGeneration : public Generation {
                                     uint32_t determinism_class,
                                     absl::Span<const uint64_t> media_deps) override;
   absl::Status ReleaseSeed(SeedHandle seed) override;
-  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens) override;
-  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence,
-                                           absl::Span<const Token> tokens) override;
+  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                               const CallControl& control) override;
+  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                                           const CallControl& control) override;
   absl::Status Unpublish(absl::Span<const Token> tokens) override;
   absl::StatusOr<uint64_t> EvictCache(uint64_t target, const EvictPolicy& policy) override;
   absl::Status EvictEntries(absl::Span<const CacheKey> keys) override;
@@ -78,15 +80,20 @@ class PluginGeneration : public Generation {
                                                   absl::Span<const float> values) override;
   absl::Status FreeLogitBias(LogitBiasHandle bias) override;
 
-  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens) override;
-  absl::StatusOr<StageOutput> ForwardStage(const StageWork& work) override;
+  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
+                                           const CallControl& control) override;
+  absl::StatusOr<StageOutput> ForwardStage(const StageWork& work,
+                                           const CallControl& control) override;
 
-  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path) override;
+  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path,
+                                        const CallControl& control) override;
   absl::Status UnloadAdapter() override;
   absl::StatusOr<AdapterId> CurrentAdapter() override;
 
-  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path) override;
-  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path) override;
+  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path,
+                                       const CallControl& control) override;
+  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path,
+                                           const CallControl& control) override;
   absl::Status ReleaseMedia(MediaHandle media) override;
   absl::Status BindMedia(LaneTag tag, MediaHandle media, uint64_t token_offset) override;
 
@@ -104,6 +111,9 @@ class PluginGeneration : public Generation {
   const sfl_engine_vtable& functions() const { return *plugin_.functions; }
   void CheckThread(const char* name) const { plugin_.thread->Check(name); }
   absl::Status InPlugin(absl::string_view name, Call call);
+  // What a call with a control comes to: `status`, but for a cancel that nobody asked for.
+  static absl::Status CheckCancelled(absl::string_view name, absl::Status status,
+                                     const CallControl& control);
   // A call that hands out a handle of `ledger`.
   absl::StatusOr<uint64_t> Made(const std::string& name, HandleLedger& ledger, NumberCall call);
   // The same for a number, which `unset` would not be.
@@ -125,8 +135,10 @@ class PluginGeneration : public Generation {
   absl::StatusOr<MediaInfo> TakeMediaInfo(const std::string& name,
                                           const GuardedValue<sfl_media_info>& info) const;
   // Null if the hidden state did not fit; `room` is then what it needs.
-  absl::StatusOr<std::optional<StageOutput>> TryStage(const sfl_stage& stage, size_t& room);
+  absl::StatusOr<std::optional<StageOutput>> TryStage(const sfl_stage& stage,
+                                                      const CallControl& control, size_t& room);
   absl::StatusOr<std::optional<std::vector<float>>> TryEmbed(absl::Span<const Token> tokens,
+                                                             const CallControl& control,
                                                              size_t& room);
 
   const PluginHandle plugin_;
@@ -143,6 +155,7 @@ class PluginGeneration : public Generation {
   HandleLedger strategies_{"strategy"};  // registered ones
   TickFrame frame_;
   RegisteredTickPort tick_port_;
+  RegisteredCallPort call_port_;
 };
 
 }  // namespace superfluid

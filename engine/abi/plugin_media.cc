@@ -4,14 +4,16 @@
 // Of PluginGeneration: adapters and media.
 namespace superfluid {
 
-absl::StatusOr<AdapterId> PluginGeneration::LoadAdapter(const std::string& path) {
+absl::StatusOr<AdapterId> PluginGeneration::LoadAdapter(const std::string& path,
+                                                        const CallControl& control) {
   CheckThread("load_adapter");
-  if (functions().load_adapter == nullptr) return Generation::LoadAdapter(path);
+  if (functions().load_adapter == nullptr) return Generation::LoadAdapter(path, control);
+  const OpenCall open(call_port_, control);
   const absl::StatusOr<uint64_t> adapter =
       Number("load_adapter", 0, [&](uint64_t* answer, sfl_error* error) {
-        return functions().load_adapter(plugin_.engine, AbiString(path), answer, error);
+        return functions().load_adapter(plugin_.engine, AbiString(path), open.abi(), answer, error);
       });
-  if (!adapter.ok()) return adapter.status();
+  if (!adapter.ok()) return CheckCancelled("load_adapter", adapter.status(), control);
   return AdapterId{*adapter};
 }
 
@@ -47,28 +49,33 @@ absl::StatusOr<MediaInfo> PluginGeneration::TakeMediaInfo(
                    raw.preprocess_fp};
 }
 
-absl::StatusOr<MediaInfo> PluginGeneration::ProbeMedia(const std::string& path) {
+absl::StatusOr<MediaInfo> PluginGeneration::ProbeMedia(const std::string& path,
+                                                       const CallControl& control) {
   CheckThread("probe_media");
-  if (functions().probe_media == nullptr) return Generation::ProbeMedia(path);
+  if (functions().probe_media == nullptr) return Generation::ProbeMedia(path, control);
   GuardedValue<sfl_media_info> info;
+  const OpenCall open(call_port_, control);
   const absl::Status status = InPlugin("probe_media", [&](sfl_error* error) {
-    return functions().probe_media(plugin_.engine, AbiString(path), info.get(), error);
+    return functions().probe_media(plugin_.engine, AbiString(path), open.abi(), info.get(), error);
   });
   if (!info.intact()) return WrotePastTheEnd("probe_media");
-  if (!status.ok()) return status;
+  if (!status.ok()) return CheckCancelled("probe_media", status, control);
   return TakeMediaInfo("probe_media", info);
 }
 
-absl::StatusOr<EncodedMedia> PluginGeneration::EncodeMedia(const std::string& path) {
+absl::StatusOr<EncodedMedia> PluginGeneration::EncodeMedia(const std::string& path,
+                                                           const CallControl& control) {
   CheckThread("encode_media");
-  if (functions().encode_media == nullptr) return Generation::EncodeMedia(path);
+  if (functions().encode_media == nullptr) return Generation::EncodeMedia(path, control);
   GuardedValue<sfl_media_info> info;
+  const OpenCall open(call_port_, control);
   const absl::StatusOr<uint64_t> made =
       Made("encode_media", media_, [&](uint64_t* media, sfl_error* error) {
-        return functions().encode_media(plugin_.engine, AbiString(path), media, info.get(), error);
+        return functions().encode_media(plugin_.engine, AbiString(path), open.abi(), media,
+                                        info.get(), error);
       });
   if (!info.intact()) return WrotePastTheEnd("encode_media");
-  if (!made.ok()) return made.status();
+  if (!made.ok()) return CheckCancelled("encode_media", made.status(), control);
   const absl::StatusOr<MediaInfo> taken = TakeMediaInfo("encode_media", info);
   if (!taken.ok()) return taken.status();
   return EncodedMedia{MediaHandle{*made}, *taken};

@@ -16,14 +16,15 @@ constexpr int kTries = 2;
 }  // namespace
 
 absl::StatusOr<std::optional<std::vector<float>>> PluginGeneration::TryEmbed(
-    absl::Span<const Token> tokens, size_t& room) {
+    absl::Span<const Token> tokens, const CallControl& control, size_t& room) {
   GuardedList<float> list(room);
   sfl_list raw = list.abi();
+  const OpenCall open(call_port_, control);
   const absl::Status status = InPlugin("embed", [&](sfl_error* error) {
-    return functions().embed(plugin_.engine, tokens.data(), tokens.size(), &raw, error);
+    return functions().embed(plugin_.engine, tokens.data(), tokens.size(), open.abi(), &raw, error);
   });
   if (!list.intact()) return WrotePastTheEnd("embed");
-  if (!status.ok()) return status;
+  if (!status.ok()) return CheckCancelled("embed", status, control);
   if (raw.count > SFL_MAX_EMBEDDING) {
     return BrokenRule("embed", "has ", raw.count, " floats; the limit is ", SFL_MAX_EMBEDDING);
   }
@@ -36,13 +37,14 @@ absl::StatusOr<std::optional<std::vector<float>>> PluginGeneration::TryEmbed(
   return values;
 }
 
-absl::StatusOr<std::vector<float>> PluginGeneration::Embed(absl::Span<const Token> tokens) {
+absl::StatusOr<std::vector<float>> PluginGeneration::Embed(absl::Span<const Token> tokens,
+                                                           const CallControl& control) {
   CheckThread("embed");
-  if (functions().embed == nullptr) return Generation::Embed(tokens);
+  if (functions().embed == nullptr) return Generation::Embed(tokens, control);
   if (absl::Status status = CheckTokens(tokens); !status.ok()) return status;
   size_t room = kFirstFloats;
   for (int i = 0; i < kTries; ++i) {
-    absl::StatusOr<std::optional<std::vector<float>>> values = TryEmbed(tokens, room);
+    absl::StatusOr<std::optional<std::vector<float>>> values = TryEmbed(tokens, control, room);
     if (!values.ok()) return values.status();
     if (values->has_value()) return **std::move(values);
   }
@@ -50,15 +52,18 @@ absl::StatusOr<std::vector<float>> PluginGeneration::Embed(absl::Span<const Toke
 }
 
 absl::StatusOr<std::optional<StageOutput>> PluginGeneration::TryStage(const sfl_stage& stage,
+                                                                      const CallControl& control,
                                                                       size_t& room) {
   GuardedBuffer buffer(room);
   sfl_output hidden = {buffer.data(), buffer.capacity(), 0};
   GuardedValue<sfl_stage_result> result;
+  const OpenCall open(call_port_, control);
   const absl::Status status = InPlugin("forward_stage", [&](sfl_error* error) {
-    return functions().forward_stage(plugin_.engine, &stage, result.get(), &hidden, error);
+    return functions().forward_stage(plugin_.engine, &stage, open.abi(), result.get(), &hidden,
+                                     error);
   });
   if (!buffer.intact() || !result.intact()) return WrotePastTheEnd("forward_stage");
-  if (!status.ok()) return status;
+  if (!status.ok()) return CheckCancelled("forward_stage", status, control);
   const sfl_stage_result raw = result.value();
   if (raw.kind == SFL_STAGE_TOKEN) {
     if (raw.token < vocab_size_) return StageOutput{Token{raw.token}};
@@ -75,9 +80,10 @@ absl::StatusOr<std::optional<StageOutput>> PluginGeneration::TryStage(const sfl_
   return StageOutput{std::string(buffer.data(), hidden.size)};
 }
 
-absl::StatusOr<StageOutput> PluginGeneration::ForwardStage(const StageWork& work) {
+absl::StatusOr<StageOutput> PluginGeneration::ForwardStage(const StageWork& work,
+                                                           const CallControl& control) {
   CheckThread("forward_stage");
-  if (functions().forward_stage == nullptr) return Generation::ForwardStage(work);
+  if (functions().forward_stage == nullptr) return Generation::ForwardStage(work, control);
   if (absl::Status status = CheckTokens(work.tokens); !status.ok()) return status;
   sfl_stage stage = {};
   stage.struct_size = sizeof stage;
@@ -91,7 +97,7 @@ absl::StatusOr<StageOutput> PluginGeneration::ForwardStage(const StageWork& work
   // What comes out is mostly as large as what went in.
   size_t room = std::max(kFirstHiddenBytes, work.hidden.size());
   for (int i = 0; i < kTries; ++i) {
-    absl::StatusOr<std::optional<StageOutput>> output = TryStage(stage, room);
+    absl::StatusOr<std::optional<StageOutput>> output = TryStage(stage, control, room);
     if (!output.ok()) return output.status();
     if (output->has_value()) return **std::move(output);
   }

@@ -24,6 +24,7 @@ static_assert(sizeof(sfl_progress) == 88);
 static_assert(offsetof(sfl_engine_vtable, create) == 8);
 static_assert(offsetof(sfl_engine_vtable, transcription_start) == 48);
 static_assert(kMinVtableSize == 80);
+static_assert(sizeof(sfl_call) == 32);
 static_assert(sizeof(sfl_list) == 32 && sizeof(sfl_digest) == 32 && sizeof(sfl_token_logit) == 8);
 static_assert(sizeof(sfl_lane) == 160 && sizeof(sfl_lane_result) == 64 && sizeof(sfl_tick) == 88);
 static_assert(sizeof(sfl_state_space) == 320 && sizeof(sfl_state_range) == 40);

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define SFL_ABI_VERSION 1u
+#define SFL_ABI_VERSION 2u
 #define SFL_ENTRY_SYMBOL "superfluid_engine_entry"
 
 #if defined(__GNUC__)
@@ -100,6 +100,21 @@ static inline void sfl_set_error(sfl_error* error, const char* text) {
   }
   error->message[i] = '\0';
 }
+
+/* What a call that may take long is given; valid during that call. It may take longer than
+ * micro_step_us, as long as it calls `progress` at least that often. */
+typedef struct sfl_call {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* user;
+  /* Non-zero: leave nothing half done and return SFL_CANCELLED. Ask between two parts of the work.
+   * Any thread; non-zero also once the call is over. */
+  uint32_t (*cancelled)(void* user);
+  /* Says that the call got on: a part was computed, bytes were read. A call that does not say so is
+   * taken for stuck in the end, and ends the host. Ignored at a wrong time or from a wrong thread.
+   */
+  void (*progress)(void* user);
+} sfl_call;
 
 /* ---- Creating an engine ---------------------------------------------------------------------- */
 

@@ -15,7 +15,8 @@
  * thread and only during the call that provided them. Threads that a plug-in starts must have ended
  * when `destroy` returns.
  *
- * Time. Only `create` may take long; no other call longer than micro_step_us of sfl_engine_info.
+ * Time. Only `create` may take long, and what is given an sfl_call, as long as it shows that it gets
+ * on; no other call longer than micro_step_us of sfl_engine_info.
  *
  * Memory. Nothing allocated by one side is freed by the other. What the host passes in (structs,
  * arrays, strings, room for answers) is the host's and valid during that call, unless said
@@ -28,8 +29,8 @@
  *
  * Errors. A function returns SFL_OK or an error code, and with an error may write a message. Any
  * function may return INVALID_ARGUMENT, RESOURCE_EXHAUSTED (no memory, too many of these),
- * UNIMPLEMENTED or INTERNAL; other codes are named below. After an error nothing has changed,
- * unless said otherwise.
+ * UNIMPLEMENTED or INTERNAL, one with an sfl_call also CANCELLED (after `cancelled` said so); other
+ * codes are named below. After an error nothing has changed, unless said otherwise.
  *
  * What the host checks. It copies what a plug-in hands over and survives wrong pointers and numbers
  * as far as that can be seen: null pointers with counts, counts over their limits, unknown codes,
@@ -189,13 +190,16 @@ typedef struct sfl_engine_vtable {
   sfl_status (*release_seed)(sfl_engine* engine, uint64_t seed, sfl_error* error);
 
   /* Puts the state of the sequence's first tokens, which must be these, into the cache, in whole
-   * blocks. Errors: INVALID_ARGUMENT (other tokens than the sequence's, or not one block). */
+   * blocks. Errors: INVALID_ARGUMENT (other tokens than the sequence's, or not one block),
+   * FAILED_PRECONDITION (not on the device, or still to be computed under another adapter than the
+   * sequence's). */
   sfl_status (*publish_sequence)(sfl_engine* engine, uint64_t sequence, const uint32_t* tokens,
-                                 size_t token_count, sfl_error* error);
+                                 size_t token_count, const sfl_call* call, sfl_error* error);
 
   /* The same and a lease on it, so that nothing can evict the prefix in between. */
   sfl_status (*adopt_sequence)(sfl_engine* engine, uint64_t sequence, const uint32_t* tokens,
-                               size_t token_count, uint64_t* seed, sfl_error* error);
+                               size_t token_count, const sfl_call* call, uint64_t* seed,
+                               sfl_error* error);
 
   /* Forgets the entry for exactly these tokens and all that extend it; leased ones go when their
    * leases end. Errors: NOT_FOUND. */
@@ -230,29 +234,30 @@ typedef struct sfl_engine_vtable {
   /* The embedding of the tokens: finite floats, at most SFL_MAX_EMBEDDING. If `values` has too
    * little room the host calls again with what `count` asked for. */
   sfl_status (*embed)(sfl_engine* engine, const uint32_t* tokens, size_t token_count,
-                      sfl_list* values, sfl_error* error);
+                      const sfl_call* call, sfl_list* values, sfl_error* error);
 
   /* Runs some layers. If `hidden` has too little room (at most SFL_MAX_HIDDEN_BYTES) the host calls
    * again with what `size` asked for, so an engine that knows the size says so before it computes.
    */
-  sfl_status (*forward_stage)(sfl_engine* engine, const sfl_stage* stage, sfl_stage_result* result,
-                              sfl_output* hidden, sfl_error* error);
+  sfl_status (*forward_stage)(sfl_engine* engine, const sfl_stage* stage, const sfl_call* call,
+                              sfl_stage_result* result, sfl_output* hidden, sfl_error* error);
 
   /* Loads an adapter, which replaces the one before, and names it, not 0. Sequences made under
    * another adapter cannot be continued: FAILED_PRECONDITION in their lanes. `path` can be opened
-   * during the call; it is not the name that the user gave. Errors: NOT_FOUND. */
-  sfl_status (*load_adapter)(sfl_engine* engine, sfl_string path, uint64_t* adapter,
-                             sfl_error* error);
+   * during the call; it is not the name that the user gave. The file may be slow: read it in parts,
+   * with a sign of life for each. Errors: NOT_FOUND. */
+  sfl_status (*load_adapter)(sfl_engine* engine, sfl_string path, const sfl_call* call,
+                             uint64_t* adapter, sfl_error* error);
   sfl_status (*unload_adapter)(sfl_engine* engine, sfl_error* error);
   /* 0: none. */
   sfl_status (*current_adapter)(sfl_engine* engine, uint64_t* adapter, sfl_error* error);
 
   /* What a medium would become. `path` as in load_adapter. */
-  sfl_status (*probe_media)(sfl_engine* engine, sfl_string path, sfl_media_info* info,
-                            sfl_error* error);
+  sfl_status (*probe_media)(sfl_engine* engine, sfl_string path, const sfl_call* call,
+                            sfl_media_info* info, sfl_error* error);
   /* Encodes a medium. Needs release_media. */
-  sfl_status (*encode_media)(sfl_engine* engine, sfl_string path, uint64_t* media,
-                             sfl_media_info* info, sfl_error* error);
+  sfl_status (*encode_media)(sfl_engine* engine, sfl_string path, const sfl_call* call,
+                             uint64_t* media, sfl_media_info* info, sfl_error* error);
   sfl_status (*release_media)(sfl_engine* engine, uint64_t media, sfl_error* error);
   /* The next input of the lane with this tag has the medium's tokens from `token_offset` on. */
   sfl_status (*bind_media)(sfl_engine* engine, uint64_t tag, uint64_t media, uint64_t token_offset,

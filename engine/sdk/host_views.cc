@@ -135,6 +135,11 @@ CancelReason PollTickCancel(void* tick) noexcept {
   return ReasonFromHost(host->cancelled(host->user));
 }
 
+CancelReason PollCallCancel(void* call) noexcept {
+  const auto* const host = static_cast<const sfl_call*>(call);
+  return ReasonFromHost(host->cancelled(host->user));
+}
+
 EngineLog HostLogger(const sfl_host& host) {
   if (host.log == nullptr) return nullptr;
   return [user = host.user, log = host.log](EngineLogLevel level, absl::string_view line) {

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "engine/abi/superfluid_engine.h"
 #include "engine/audio/audio_source.h"
+#include "engine/call_control.h"
 #include "engine/cancel_token.h"
 #include "engine/engine.h"
 #include "engine/tick.h"
@@ -60,11 +61,31 @@ class HostTick : public TickHost {
   absl::Status status_;
 };
 
-// For CancelToken's constructor, with a `const sfl_step*`, `const sfl_state_step*` or
-// `const sfl_tick*` as the context.
+// For CancelToken's constructor, with a `const sfl_step*`, `const sfl_state_step*`,
+// `const sfl_tick*` or `const sfl_call*` as the context.
 CancelReason PollHostCancel(void* step) noexcept;
 CancelReason PollStateCancel(void* step) noexcept;
 CancelReason PollTickCancel(void* tick) noexcept;
+CancelReason PollCallCancel(void* call) noexcept;
+
+// The control of a call that may take long.
+class HostCall {
+ public:
+  explicit HostCall(const sfl_call& call)
+      : call_(call),
+        token_(&PollCallCancel, &call_),
+        control_(token_, [this] { call_.progress(call_.user); }) {}
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+  ~HostCall() = default;
+
+  const CallControl& control() const { return control_; }
+
+ private:
+  sfl_call call_;
+  const CancelToken token_;
+  const CallControl control_;
+};
 
 // The host's log; empty if it has none.
 EngineLog HostLogger(const sfl_host& host);

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "engine/sdk/host_views.h"
 #include "engine/sdk/shim_types.h"
 
 // Of the shim: the cache of prefixes.
@@ -47,18 +48,21 @@ sfl_status ReleaseSeed(sfl_engine* engine, uint64_t seed, sfl_error* error) noex
 }
 
 sfl_status PublishSequence(sfl_engine* engine, uint64_t sequence, const uint32_t* tokens,
-                           size_t token_count, sfl_error* error) noexcept {
+                           size_t token_count, const sfl_call* call, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
+    const HostCall host(*call);
     return generation.PublishSequence(SequenceHandle{sequence},
-                                      absl::MakeConstSpan(tokens, token_count));
+                                      absl::MakeConstSpan(tokens, token_count), host.control());
   });
 }
 
 sfl_status AdoptSequence(sfl_engine* engine, uint64_t sequence, const uint32_t* tokens,
-                         size_t token_count, uint64_t* seed, sfl_error* error) noexcept {
+                         size_t token_count, const sfl_call* call, uint64_t* seed,
+                         sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
+    const HostCall host(*call);
     return Put(generation.AdoptSequence(SequenceHandle{sequence},
-                                        absl::MakeConstSpan(tokens, token_count)),
+                                        absl::MakeConstSpan(tokens, token_count), host.control()),
                seed);
   });
 }

@@ -1,6 +1,7 @@
 #include <string>
 #include <variant>
 
+#include "engine/sdk/host_views.h"
 #include "engine/sdk/shim_types.h"
 
 // Of the shim: grammars and biases, the model, adapters and media.
@@ -42,26 +43,29 @@ sfl_status FreeLogitBias(sfl_engine* engine, uint64_t logit_bias, sfl_error* err
   });
 }
 
-sfl_status Embed(sfl_engine* engine, const uint32_t* tokens, size_t token_count, sfl_list* values,
-                 sfl_error* error) noexcept {
+sfl_status Embed(sfl_engine* engine, const uint32_t* tokens, size_t token_count,
+                 const sfl_call* call, sfl_list* values, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
-    const auto embedding = generation.Embed(absl::MakeConstSpan(tokens, token_count));
+    const HostCall host(*call);
+    const auto embedding =
+        generation.Embed(absl::MakeConstSpan(tokens, token_count), host.control());
     if (!embedding.ok()) return embedding.status();
     FillList<float>(*embedding, *values, [](float value, float& raw) { raw = value; });
     return absl::OkStatus();
   });
 }
 
-sfl_status ForwardStage(sfl_engine* engine, const sfl_stage* stage, sfl_stage_result* result,
-                        sfl_output* hidden, sfl_error* error) noexcept {
+sfl_status ForwardStage(sfl_engine* engine, const sfl_stage* stage, const sfl_call* call,
+                        sfl_stage_result* result, sfl_output* hidden, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
+    const HostCall host(*call);
     StageWork work;
     work.tokens = absl::MakeConstSpan(stage->tokens, stage->token_count);
     work.start_layer = stage->start_layer;
     work.end_layer = stage->end_layer;
     work.has_hidden = (stage->flags & SFL_STAGE_HAS_HIDDEN) != 0;
     work.hidden = absl::string_view(static_cast<const char*>(stage->hidden), stage->hidden_size);
-    const absl::StatusOr<StageOutput> output = generation.ForwardStage(work);
+    const absl::StatusOr<StageOutput> output = generation.ForwardStage(work, host.control());
     if (!output.ok()) return output.status();
     if (const auto* const state = std::get_if<std::string>(&*output); state != nullptr) {
       result->kind = SFL_STAGE_HIDDEN;
@@ -74,10 +78,11 @@ sfl_status ForwardStage(sfl_engine* engine, const sfl_stage* stage, sfl_stage_re
   });
 }
 
-sfl_status LoadAdapter(sfl_engine* engine, sfl_string path, uint64_t* adapter,
+sfl_status LoadAdapter(sfl_engine* engine, sfl_string path, const sfl_call* call, uint64_t* adapter,
                        sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
-    return Put(generation.LoadAdapter(Copied(path)), adapter);
+    const HostCall host(*call);
+    return Put(generation.LoadAdapter(Copied(path), host.control()), adapter);
   });
 }
 
@@ -100,19 +105,22 @@ void InfoToHost(const MediaInfo& info, sfl_media_info& raw) {
   raw.preprocess_fp = info.preprocess_fp;
 }
 
-sfl_status ProbeMedia(sfl_engine* engine, sfl_string path, sfl_media_info* info,
-                      sfl_error* error) noexcept {
+sfl_status ProbeMedia(sfl_engine* engine, sfl_string path, const sfl_call* call,
+                      sfl_media_info* info, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
-    const absl::StatusOr<MediaInfo> probed = generation.ProbeMedia(Copied(path));
+    const HostCall host(*call);
+    const absl::StatusOr<MediaInfo> probed = generation.ProbeMedia(Copied(path), host.control());
     if (probed.ok()) InfoToHost(*probed, *info);
     return probed.status();
   });
 }
 
-sfl_status EncodeMedia(sfl_engine* engine, sfl_string path, uint64_t* media, sfl_media_info* info,
-                       sfl_error* error) noexcept {
+sfl_status EncodeMedia(sfl_engine* engine, sfl_string path, const sfl_call* call, uint64_t* media,
+                       sfl_media_info* info, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
-    const absl::StatusOr<EncodedMedia> encoded = generation.EncodeMedia(Copied(path));
+    const HostCall host(*call);
+    const absl::StatusOr<EncodedMedia> encoded =
+        generation.EncodeMedia(Copied(path), host.control());
     if (!encoded.ok()) return encoded.status();
     *media = static_cast<uint64_t>(encoded->handle);
     InfoToHost(encoded->info, *info);

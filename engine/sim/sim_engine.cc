@@ -37,8 +37,8 @@ class SimEngine : public Engine {
     info_.name = "sim";
     info_.version = "1";
     const SimGenerationOptions& generation = options_.generation;
-    info_.micro_step =
-        std::max({options_.step, generation.tick, generation.token, absl::Milliseconds(1)});
+    info_.micro_step = std::max({options_.step, generation.tick, generation.token,
+                                 generation.call_pass, absl::Milliseconds(1)});
     info_.max_transcriptions = options_.max_transcriptions;
     info_.max_lanes = static_cast<int>(kSimMaxLanes);
     info_.kv_bits = kKvBits;

@@ -123,7 +123,8 @@ absl::Status SimGeneration::ReleaseSeed(SeedHandle seed) {
 }
 
 absl::StatusOr<CacheNode> SimGeneration::Publish(SequenceHandle sequence,
-                                                 absl::Span<const Token> tokens) {
+                                                 absl::Span<const Token> tokens,
+                                                 const CallControl& control) {
   ExpireLeases();
   const absl::StatusOr<SimSequence*> found = world_.sequences.Find(sequence);
   if (!found.ok()) return found.status();
@@ -137,6 +138,7 @@ absl::StatusOr<CacheNode> SimGeneration::Publish(SequenceHandle sequence,
   }
   const auto blocks = published.WholeBlocks(whole.size() / kSimBlockTokens);
   if (!blocks.ok()) return blocks.status();
+  if (absl::Status status = world_.Compute(control); !status.ok()) return status;
   std::vector<CachedBlockRef> entries;
   entries.reserve(blocks->size());
   for (const SimCachedBlock& block : *blocks) {
@@ -145,14 +147,15 @@ absl::StatusOr<CacheNode> SimGeneration::Publish(SequenceHandle sequence,
   return world_.cache.Insert({whole, &published.media(), published.adapter().fingerprint}, entries);
 }
 
-absl::Status SimGeneration::PublishSequence(SequenceHandle sequence,
-                                            absl::Span<const Token> tokens) {
-  return Publish(sequence, tokens).status();
+absl::Status SimGeneration::PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                                            const CallControl& control) {
+  return Publish(sequence, tokens, control).status();
 }
 
 absl::StatusOr<SeedHandle> SimGeneration::AdoptSequence(SequenceHandle sequence,
-                                                        absl::Span<const Token> tokens) {
-  const absl::StatusOr<CacheNode> node = Publish(sequence, tokens);
+                                                        absl::Span<const Token> tokens,
+                                                        const CallControl& control) {
+  const absl::StatusOr<CacheNode> node = Publish(sequence, tokens, control);
   if (!node.ok()) return node.status();
   const absl::StatusOr<Lease> lease = world_.leases.Acquire(*node, world_.Now());
   if (!lease.ok()) return lease.status();
@@ -211,15 +214,23 @@ absl::Status SimGeneration::FreeLogitBias(LogitBiasHandle bias) {
   return world_.steering.biases().Free(bias);
 }
 
-absl::StatusOr<std::vector<float>> SimGeneration::Embed(absl::Span<const Token> tokens) {
-  return PassOf(world_).Embed(tokens);
+absl::StatusOr<std::vector<float>> SimGeneration::Embed(absl::Span<const Token> tokens,
+                                                        const CallControl& control) {
+  const SimPass pass = PassOf(world_);
+  if (absl::Status status = pass.CheckTokens(tokens); !status.ok()) return status;
+  if (absl::Status status = world_.Compute(control); !status.ok()) return status;
+  return pass.Embed(tokens);
 }
 
-absl::StatusOr<StageOutput> SimGeneration::ForwardStage(const StageWork& work) {
+absl::StatusOr<StageOutput> SimGeneration::ForwardStage(const StageWork& work,
+                                                        const CallControl& control) {
+  if (absl::Status status = world_.Compute(control); !status.ok()) return status;
   return PassOf(world_).Forward(work);
 }
 
-absl::StatusOr<AdapterId> SimGeneration::LoadAdapter(const std::string& path) {
+absl::StatusOr<AdapterId> SimGeneration::LoadAdapter(const std::string& path,
+                                                     const CallControl& control) {
+  if (absl::Status status = world_.Compute(control); !status.ok()) return status;
   return world_.adapter.Load(path);
 }
 
@@ -230,11 +241,15 @@ absl::Status SimGeneration::UnloadAdapter() {
 
 absl::StatusOr<AdapterId> SimGeneration::CurrentAdapter() { return world_.adapter.current().id; }
 
-absl::StatusOr<MediaInfo> SimGeneration::ProbeMedia(const std::string& path) {
+absl::StatusOr<MediaInfo> SimGeneration::ProbeMedia(const std::string& path,
+                                                    const CallControl& control) {
+  if (absl::Status status = world_.Compute(control); !status.ok()) return status;
   return SimMedia::Probe(path);
 }
 
-absl::StatusOr<EncodedMedia> SimGeneration::EncodeMedia(const std::string& path) {
+absl::StatusOr<EncodedMedia> SimGeneration::EncodeMedia(const std::string& path,
+                                                        const CallControl& control) {
+  if (absl::Status status = world_.Compute(control); !status.ok()) return status;
   return world_.media.Encode(path);
 }
 

@@ -51,9 +51,10 @@ class SimGeneration : public Generation {
                                     uint32_t determinism_class,
                                     absl::Span<const uint64_t> media_deps) override;
   absl::Status ReleaseSeed(SeedHandle seed) override;
-  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens) override;
-  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence,
-                                           absl::Span<const Token> tokens) override;
+  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                               const CallControl& control) override;
+  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                                           const CallControl& control) override;
   absl::Status Unpublish(absl::Span<const Token> tokens) override;
   absl::StatusOr<uint64_t> EvictCache(uint64_t target, const EvictPolicy& policy) override;
   absl::Status EvictEntries(absl::Span<const CacheKey> keys) override;
@@ -65,15 +66,20 @@ class SimGeneration : public Generation {
                                                   absl::Span<const float> values) override;
   absl::Status FreeLogitBias(LogitBiasHandle bias) override;
 
-  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens) override;
-  absl::StatusOr<StageOutput> ForwardStage(const StageWork& work) override;
+  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
+                                           const CallControl& control) override;
+  absl::StatusOr<StageOutput> ForwardStage(const StageWork& work,
+                                           const CallControl& control) override;
 
-  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path) override;
+  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path,
+                                        const CallControl& control) override;
   absl::Status UnloadAdapter() override;
   absl::StatusOr<AdapterId> CurrentAdapter() override;
 
-  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path) override;
-  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path) override;
+  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path,
+                                       const CallControl& control) override;
+  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path,
+                                           const CallControl& control) override;
   absl::Status ReleaseMedia(MediaHandle media) override;
   absl::Status BindMedia(LaneTag tag, MediaHandle media, uint64_t token_offset) override;
 
@@ -90,7 +96,8 @@ class SimGeneration : public Generation {
 
  private:
   void ExpireLeases() { world_.leases.Expire(world_.Now()); }
-  absl::StatusOr<CacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens);
+  absl::StatusOr<CacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens,
+                                    const CallControl& control);
 
   SimWorld world_;
 };

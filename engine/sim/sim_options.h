@@ -33,8 +33,8 @@ struct SimFaults {
   bool invalid_utf8 = false;                   // in the text of segments and words
 };
 
-// The misbehaviour of ticks and state jobs; each is counted from 1 over the engine's life, 0 means
-// never. How long "slow" and "stuck" are is said by slow_us and stuck_ms.
+// The misbehaviour of ticks, state jobs and calls; each is counted from 1 over the engine's life, 0
+// means never. How long "slow" and "stuck" are is said by slow_us and stuck_ms.
 struct SimGenerationFaults {
   SimStep slow_at_tick = 0;
   SimStep stuck_at_tick = 0;          // hangs, deaf to cancels
@@ -46,6 +46,7 @@ struct SimGenerationFaults {
   SimStep fail_at_op = 0;  // Internal; nothing took effect
   SimStep throw_at_op = 0;
   SimStep out_of_memory_at_op = 0;
+  SimStep stuck_at_call = 0;  // before the first pass of the n-th call that has a CallControl
   // A tick whose results break the contract of RunTick, in the way that "wrong_result" names:
   // too_many_tokens, bad_token, zero_handle, wrong_sequence, too_many_logits, lane_count.
   SimStep wrong_at_tick = 0;
@@ -64,6 +65,10 @@ struct SimGenerationOptions {
   int64_t op_chunk_bytes = int64_t{1} << 20;    // of a state job's step, [1, 1 GiB]
   absl::Duration tick = absl::ZeroDuration();   // "tick_us": time of a tick, [0, 60 s]
   absl::Duration token = absl::ZeroDuration();  // "token_us": and of each draw, [0, 60 s]
+  // A call that has a CallControl (embeddings, stages, adapters, media, publishing) computes in so
+  // many passes, [0, 1e6], of "call_pass_us" each, [0, 60 s], and looks at the control between.
+  int64_t call_passes = 0;
+  absl::Duration call_pass = absl::ZeroDuration();
   SimGenerationFaults faults;
 };
 

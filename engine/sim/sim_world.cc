@@ -39,6 +39,16 @@ absl::Status SimWorld::Misbehave(const Faults& faults, uint64_t number) {
   return absl::OkStatus();
 }
 
+absl::Status SimWorld::Compute(const CallControl& control) {
+  const auto number = static_cast<SimStep>(++calls);
+  if (number == options.faults.stuck_at_call) clock->Hang(stuck);
+  for (int64_t pass = 0; pass < options.call_passes; ++pass) {
+    if (absl::Status status = control.GoOn(); !status.ok()) return status;
+    clock->Spend(options.call_pass);
+  }
+  return control.GoOn();
+}
+
 absl::Status CheckSimTokens(const SimWorld& world, absl::Span<const Token> tokens) {
   for (const Token token : tokens) {
     if (token < world.options.vocab) continue;

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "engine/cache/prefix_cache.h"
 #include "engine/cache/prefix_leases.h"
+#include "engine/call_control.h"
 #include "engine/sim/sim_adapter.h"
 #include "engine/sim/sim_blocks.h"
 #include "engine/sim/sim_clock.h"
@@ -38,9 +39,13 @@ struct SimWorld {
   };
   absl::Status Misbehave(const Faults& faults, uint64_t number);
 
+  // Computes as the options say that a call does. Cancelled: the control's token is set.
+  absl::Status Compute(const CallControl& control);
+
   // Counted over the engine's life.
   uint64_t ticks = 0;
   uint64_t ops = 0;
+  uint64_t calls = 0;
 
   const SimGenerationOptions options;
   const absl::Duration slow;

@@ -19,7 +19,7 @@ using linkw::Status;
 class CallRunTest : public testing::Test {
  protected:
   linkw::StateSyncResult Call(linkw::StateSyncCall call) {
-    CallRun run(*engine_, link_, context_, segment_);
+    CallRun run(*engine_, link_, context_, control_, segment_);
     return std::get<linkw::StateSyncResult>(run.Run(linkw::StateSyncRequest{std::move(call)}));
   }
   Status StatusOf(linkw::StateSyncCall call) { return Call(std::move(call)).status; }
@@ -42,6 +42,9 @@ class CallRunTest : public testing::Test {
   std::unique_ptr<FakeEngine> engine_ = std::make_unique<FakeEngine>();
   EngineLink link_;
   CallContext context_;
+  CancelToken token_;
+  int signs_of_life_ = 0;
+  CallControl control_{token_, [this] { ++signs_of_life_; }};
   std::shared_ptr<const Segment> segment_;
 };
 
@@ -130,6 +133,18 @@ TEST_F(CallRunTest, FilesAreFoundBelowTheirRootOnly) {
   EXPECT_EQ(StatusOf(linkw::LoraLoad{""}), Status::kInvalidArgument);
 }
 
+TEST_F(CallRunTest, ACallShowsThatItIsAlive) {
+  EXPECT_EQ(StatusOf(linkw::Embed{.tokens = {1}}), Status::kOk);
+  EXPECT_EQ(signs_of_life_, 1);
+}
+
+TEST_F(CallRunTest, ACallThatWasToldToStopSaysWhy) {
+  token_.Cancel(CancelReason::kDeadline, 1);
+  const auto answer = Call(linkw::Embed{.tokens = {1}});
+  EXPECT_EQ(answer.status, Status::kDeadlineExceeded);
+  EXPECT_EQ(answer.message, "the deadline passed");
+}
+
 TEST_F(CallRunTest, HiddenStateHasToLieInItsBuffer) {
   segment_ = std::make_shared<const Segment>(Segment::Create(4096, "hidden").value());
   for (const linkw::BufferSpan& span : {linkw::BufferSpan{.offset = 4000, .length = 97},
@@ -148,7 +163,7 @@ TEST_F(CallRunTest, HiddenStateIsBoundedWhateverTheBufferIs) {
 TEST_F(CallRunTest, ReleasesASeedOnce) {
   linkw::SeedAcquire acquire = AcquireOfThreeTokens();
   acquire.prefix_len = 4;
-  CallRun run(*engine_, link_, context_, nullptr);
+  CallRun run(*engine_, link_, context_, control_, nullptr);
   EXPECT_EQ(std::get<linkw::SeedGrant>(run.Run(acquire)).status, Status::kInvalidArgument);
   acquire.prefix_len = 3;
   const auto grant = std::get<linkw::SeedGrant>(run.Run(acquire));

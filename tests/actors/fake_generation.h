@@ -26,6 +26,7 @@ class FakeGeneration : public Generation {
   std::function<absl::StatusOr<std::unique_ptr<StateJob>>(const StateImport&,
                                                           absl::Span<const std::byte>)>
       start_import;
+  std::function<void()> end_session;
   ExportSize export_size = {.bytes = 100, .sizing_gen = 7};
   uint64_t next_handle = 1;
   std::vector<std::string> calls;
@@ -52,8 +53,10 @@ class FakeGeneration : public Generation {
     calls.emplace_back("create_grammar");
     return GrammarHandle{next_handle++};
   }
-  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> /*tokens*/) override {
+  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> /*tokens*/,
+                                           const CallControl& control) override {
     calls.emplace_back("embed");
+    if (absl::Status status = control.GoOn(); !status.ok()) return status;
     return std::vector<float>{0.5F};
   }
   absl::StatusOr<Lease> AcquireSeed(absl::Span<const Token> /*tokens*/, uint64_t /*prefix_len*/,
@@ -66,7 +69,8 @@ class FakeGeneration : public Generation {
     calls.emplace_back("release_seed");
     return absl::OkStatus();
   }
-  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path) override {
+  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path,
+                                        const CallControl& /*control*/) override {
     calls.emplace_back("load_adapter " + path);
     return AdapterId{3};
   }
@@ -86,6 +90,9 @@ class FakeGeneration : public Generation {
       const StateImport& what, absl::Span<const std::byte> bytes) override {
     return start_import(what, bytes);
   }
+  void EndSession() override {
+    if (end_session) end_session();
+  }
 };
 
 class FakeEngine : public Engine {
@@ -99,7 +106,17 @@ class FakeEngine : public Engine {
   const EngineInfo& info() const override { return info_; }
   std::string CapabilitiesJson() const override { return "{}"; }
   Generation* generation() override { return generation_.get(); }
+  MemoryCounters Memory() const override {
+    if (on_memory) on_memory();
+    return {};
+  }
+  void Reset() override {
+    if (on_reset) on_reset();
+  }
   FakeGeneration& fake() { return *generation_; }
+
+  std::function<void()> on_memory;
+  std::function<void()> on_reset;
 
  private:
   EngineInfo info_;

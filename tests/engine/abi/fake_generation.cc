@@ -131,11 +131,14 @@ class FakeGeneration : public Generation {
     return Lease{*seed, 1000, 50};
   }
   absl::Status ReleaseSeed(SeedHandle seed) override { return Called("release ", Id(seed)); }
-  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens) override {
+  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                               const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     return Called("publish ", Id(sequence), " ", Numbers(tokens));
   }
-  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence,
-                                           absl::Span<const Token> tokens) override {
+  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                                           const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     return Made<SeedHandle>("adopt ", Id(sequence), " ", Numbers(tokens));
   }
   absl::Status Unpublish(absl::Span<const Token> tokens) override {
@@ -172,11 +175,15 @@ class FakeGeneration : public Generation {
     return Called("free_bias ", Id(bias));
   }
 
-  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens) override {
+  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
+                                           const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     if (absl::Status status = Called("embed ", Numbers(tokens)); !status.ok()) return status;
     return script_.embedding;
   }
-  absl::StatusOr<StageOutput> ForwardStage(const StageWork& work) override {
+  absl::StatusOr<StageOutput> ForwardStage(const StageWork& work,
+                                           const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     absl::Status status =
         Called("stage ", Numbers(work.tokens), " ", work.start_layer, "-", work.end_layer, " ",
                work.has_hidden ? absl::StrCat("hidden ", work.hidden) : "first");
@@ -184,7 +191,9 @@ class FakeGeneration : public Generation {
     return script_.stage;
   }
 
-  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path) override {
+  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path,
+                                        const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     return Made<AdapterId>("load_adapter ", path);
   }
   absl::Status UnloadAdapter() override { return Called("unload_adapter"); }
@@ -193,11 +202,15 @@ class FakeGeneration : public Generation {
     return AdapterId{0};
   }
 
-  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path) override {
+  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path,
+                                       const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     if (absl::Status status = Called("probe ", path); !status.ok()) return status;
     return MediaInfo{5, 1, 2, 3, 4};
   }
-  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path) override {
+  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path,
+                                           const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     const auto handle = Made<MediaHandle>("encode ", path);
     if (!handle.ok()) return handle.status();
     return EncodedMedia{*handle, {50, 10, 20, 30, 40}};

@@ -29,6 +29,8 @@ struct FakeScript {
   int jobs = 0;
   absl::Span<std::byte> out;
   absl::Span<const std::byte> in;
+  // Runs inside each call that has a CallControl.
+  std::function<void(const CallControl&)> in_call;
   std::vector<SpaceMatch> matches;
   std::vector<float> embedding;
   StageOutput stage;

@@ -21,7 +21,7 @@ class GenerationErrorTest : public testing::GenerationFixture {
   std::vector<testing::NamedCall> Calls() {
     return testing::AllGenerationCalls(Sequence(), *generation().CreateGrammar(""),
                                        *generation().CreateLogitBias({}, {}),
-                                       generation().EncodeMedia("")->handle);
+                                       generation().EncodeMedia("", {})->handle);
   }
 };
 
@@ -97,10 +97,11 @@ TEST_F(GenerationErrorTest, TokensOutsideTheVocabularyDoNotReachTheEngine) {
   for (const absl::Status& status :
        {generation().Match(tokens, {}).status(),
         generation().AcquireSeed(tokens, 1, 0, {}).status(), generation().Unpublish(tokens),
-        generation().PublishSequence(sequence, tokens),
-        generation().AdoptSequence(sequence, tokens).status(),
-        generation().CreateLogitBias(tokens, values).status(), generation().Embed(tokens).status(),
-        generation().ForwardStage({tokens, 0, 1, false, ""}).status()}) {
+        generation().PublishSequence(sequence, tokens, {}),
+        generation().AdoptSequence(sequence, tokens, {}).status(),
+        generation().CreateLogitBias(tokens, values).status(),
+        generation().Embed(tokens, {}).status(),
+        generation().ForwardStage({tokens, 0, 1, false, ""}, {}).status()}) {
     EXPECT_EQ(status, absl::InvalidArgumentError("token 1000 is outside the vocabulary of 1000"));
   }
   EXPECT_THAT(script_.calls, IsEmpty());

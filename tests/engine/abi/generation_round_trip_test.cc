@@ -161,9 +161,10 @@ class Actor {
         return absl::StrCat(
             "acquire ", Outcome(generation_.AcquireSeed(tokens, tokens.size() / 16 * 16, 0, {})));
       case 2:
-        return absl::StrCat("publish ", Outcome(generation_.PublishSequence(Sequence(), tokens)));
+        return absl::StrCat("publish ",
+                            Outcome(generation_.PublishSequence(Sequence(), tokens, {})));
       case 3:
-        return absl::StrCat("adopt ", Outcome(generation_.AdoptSequence(Sequence(), tokens)));
+        return absl::StrCat("adopt ", Outcome(generation_.AdoptSequence(Sequence(), tokens, {})));
       case 4:
         return absl::StrCat("unpublish ", Outcome(generation_.Unpublish(tokens)));
       default:
@@ -175,9 +176,10 @@ class Actor {
     const std::vector<Token> tokens = Tokens(8);
     switch (Below(5)) {
       case 0:
-        return absl::StrCat("embed ", Outcome(generation_.Embed(tokens)));
+        return absl::StrCat("embed ", Outcome(generation_.Embed(tokens, {})));
       case 1:
-        return absl::StrCat("stage ", Outcome(generation_.ForwardStage({tokens, 0, 4, false, ""})));
+        return absl::StrCat("stage ",
+                            Outcome(generation_.ForwardStage({tokens, 0, 4, false, ""}, {})));
       case 2: {
         StrategySpec spec;
         spec.strategy_id = "sim.oracle";

@@ -154,9 +154,9 @@ TEST_F(GenerationSdkTest, CacheCallsArrive) {
   EXPECT_EQ(LastCall(), "acquire [1,2,3] 2 9 [50,60]");
   EXPECT_TRUE(generation().ReleaseSeed(lease->seed).ok());
   EXPECT_EQ(LastCall(), "release 101");
-  EXPECT_TRUE(generation().PublishSequence(sequence, tokens).ok());
+  EXPECT_TRUE(generation().PublishSequence(sequence, tokens, {}).ok());
   EXPECT_EQ(LastCall(), "publish 100 [1,2,3]");
-  EXPECT_EQ(*generation().AdoptSequence(sequence, tokens), SeedHandle{102});
+  EXPECT_EQ(*generation().AdoptSequence(sequence, tokens, {}), SeedHandle{102});
   EXPECT_EQ(LastCall(), "adopt 100 [1,2,3]");
   EXPECT_TRUE(generation().Unpublish(tokens).ok());
   EXPECT_EQ(LastCall(), "unpublish [1,2,3]");
@@ -186,32 +186,67 @@ TEST_F(GenerationSdkTest, SteeringCallsArrive) {
 TEST_F(GenerationSdkTest, ModelCallsArrive) {
   const std::vector<Token> tokens = {1, 2};
   script_.embedding = {0.25F, -1, 3};
-  EXPECT_THAT(*generation().Embed(tokens), ElementsAre(0.25F, -1, 3));
+  EXPECT_THAT(*generation().Embed(tokens, {}), ElementsAre(0.25F, -1, 3));
   EXPECT_EQ(LastCall(), "embed [1,2]");
   script_.stage = std::string("out\0put", 7);
-  EXPECT_EQ(std::get<std::string>(*generation().ForwardStage({tokens, 0, 4, false, ""})),
+  EXPECT_EQ(std::get<std::string>(*generation().ForwardStage({tokens, 0, 4, false, ""}, {})),
             std::string("out\0put", 7));
   EXPECT_EQ(LastCall(), "stage [1,2] 0-4 first");
   script_.stage = Token{42};
-  EXPECT_EQ(std::get<Token>(*generation().ForwardStage({tokens, 4, 8, true, "in"})), 42U);
+  EXPECT_EQ(std::get<Token>(*generation().ForwardStage({tokens, 4, 8, true, "in"}, {})), 42U);
   EXPECT_EQ(LastCall(), "stage [1,2] 4-8 hidden in");
+}
+
+TEST_F(GenerationSdkTest, LongCallsShowThatTheyAreAlive) {
+  const SequenceHandle sequence = Sequence();
+  script_.in_call = [](const CallControl& control) { EXPECT_TRUE(control.GoOn().ok()); };
+  script_.embedding = {1};
+  int signs_of_life = 0;
+  const CallControl control(token_, [&] { ++signs_of_life; });
+  for (const absl::Status& status :
+       {generation().PublishSequence(sequence, {}, control),
+        generation().AdoptSequence(sequence, {}, control).status(),
+        generation().Embed({}, control).status(), generation().ForwardStage({}, control).status(),
+        generation().LoadAdapter("a", control).status(),
+        generation().ProbeMedia("a", control).status(),
+        generation().EncodeMedia("a", control).status()}) {
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  EXPECT_EQ(signs_of_life, 7);
+}
+
+TEST_F(GenerationSdkTest, LongCallsSeeTheirTokenWhileTheyRun) {
+  CancelReason seen = CancelReason::kNone;
+  script_.in_call = [&](const CallControl& control) {
+    token_.Cancel(CancelReason::kDraining, 1);
+    seen = control.token().reason();
+    script_.failure = control.GoOn();
+  };
+  const CallControl control(token_, nullptr);
+  EXPECT_TRUE(absl::IsCancelled(generation().Embed({}, control).status()));
+  EXPECT_EQ(seen, CancelReason::kDraining);
+}
+
+TEST_F(GenerationSdkTest, ACancelThatNobodyAskedForIsAFault) {
+  script_.failure = absl::CancelledError("for no reason");
+  EXPECT_TRUE(absl::IsInternal(generation().LoadAdapter("a", {}).status()));
 }
 
 TEST_F(GenerationSdkTest, LargeAnswersArriveWhole) {
   script_.embedding.assign(100'000, 1.5F);
-  EXPECT_EQ(generation().Embed({})->size(), 100'000U);
+  EXPECT_EQ(generation().Embed({}, {})->size(), 100'000U);
   script_.stage = std::string(3'000'000, 'h');
-  EXPECT_EQ(std::get<std::string>(*generation().ForwardStage({{}, 0, 1, false, ""})).size(),
+  EXPECT_EQ(std::get<std::string>(*generation().ForwardStage({{}, 0, 1, false, ""}, {})).size(),
             3'000'000U);
 }
 
 TEST_F(GenerationSdkTest, AdapterAndMediaCallsArrive) {
-  EXPECT_EQ(*generation().LoadAdapter("/a/b"), AdapterId{100});
+  EXPECT_EQ(*generation().LoadAdapter("/a/b", {}), AdapterId{100});
   EXPECT_EQ(LastCall(), "load_adapter /a/b");
   EXPECT_EQ(*generation().CurrentAdapter(), AdapterId{0});
   EXPECT_TRUE(generation().UnloadAdapter().ok());
   EXPECT_EQ(LastCall(), "unload_adapter");
-  const auto info = generation().ProbeMedia("/c.png");
+  const auto info = generation().ProbeMedia("/c.png", {});
   ASSERT_TRUE(info.ok());
   EXPECT_EQ(info->n_tokens, 5U);
   EXPECT_EQ(info->image_token, 1U);
@@ -219,7 +254,7 @@ TEST_F(GenerationSdkTest, AdapterAndMediaCallsArrive) {
   EXPECT_EQ(info->eoi_token, 3U);
   EXPECT_EQ(info->preprocess_fp, 4U);
   EXPECT_EQ(LastCall(), "probe /c.png");
-  const auto media = generation().EncodeMedia("/d.png");
+  const auto media = generation().EncodeMedia("/d.png", {});
   ASSERT_TRUE(media.ok());
   EXPECT_EQ(media->handle, MediaHandle{101});
   EXPECT_EQ(media->info.n_tokens, 50U);

@@ -43,9 +43,9 @@ TEST_F(HostileCallbacksTest, DoesNothingWrongIfNotAskedTo) {
 // Swapped pointers and sizes are not followed: the host uses its own.
 TEST_F(HostileCallbacksTest, SwappedPointersAreNotFollowed) {
   MustLoad("embed_swapped");
-  EXPECT_THAT(*generation().Embed({}), ElementsAre(1, 1));
+  EXPECT_THAT(*generation().Embed({}, {}), ElementsAre(1, 1));
   MustLoad("stage_swapped");
-  EXPECT_EQ(std::get<std::string>(*generation().ForwardStage({})), "h");
+  EXPECT_EQ(std::get<std::string>(*generation().ForwardStage({}, {})), "h");
   MustLoad("strategy_swapped");
   EXPECT_THAT(generation().RegisterStrategy({})->certificates, SizeIs(64));
   MustLoad("tick_swaps_pointers");

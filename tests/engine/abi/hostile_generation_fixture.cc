@@ -85,7 +85,8 @@ const std::map<std::string, HostileAction>& HostileActions() {
          return g.Match(tokens, {}).status();
        }},
       {"seed", [](Generation& g) { return g.AcquireSeed({}, 0, 0, {}).status(); }},
-      {"adopt", [](Generation& g) { return g.AdoptSequence(*g.CreateSequence(), {}).status(); }},
+      {"adopt",
+       [](Generation& g) { return g.AdoptSequence(*g.CreateSequence(), {}, {}).status(); }},
       {"evict", [](Generation& g) { return g.EvictCache(1, {}).status(); }},
       {"grammar",
        [](Generation& g) {
@@ -93,14 +94,14 @@ const std::map<std::string, HostileAction>& HostileActions() {
          return status.ok() ? g.CreateStructuralGrammar("").status() : status;
        }},
       {"bias", [](Generation& g) { return g.CreateLogitBias({}, {}).status(); }},
-      {"embed", [](Generation& g) { return g.Embed({}).status(); }},
-      {"stage", [](Generation& g) { return g.ForwardStage({}).status(); }},
-      {"adapter", [](Generation& g) { return g.LoadAdapter("").status(); }},
+      {"embed", [](Generation& g) { return g.Embed({}, {}).status(); }},
+      {"stage", [](Generation& g) { return g.ForwardStage({}, {}).status(); }},
+      {"adapter", [](Generation& g) { return g.LoadAdapter("", {}).status(); }},
       {"current", [](Generation& g) { return g.CurrentAdapter().status(); }},
       {"media",
        [](Generation& g) {
-         const absl::Status status = g.EncodeMedia("").status();
-         return status.ok() ? g.ProbeMedia("").status() : status;
+         const absl::Status status = g.EncodeMedia("", {}).status();
+         return status.ok() ? g.ProbeMedia("", {}).status() : status;
        }},
       {"strategy", [](Generation& g) { return g.RegisterStrategy({}).status(); }},
   };

@@ -143,6 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Model, HostileGenerationTest,
     ::testing::ValuesIn(std::vector<Misdeed>{
+        {"embed_cancels", "cancelled what nobody cancelled"},
         {"embed_nan", "a value that is no finite number"},
         {"embed_infinite", "a value that is no finite number"},
         {"embed_huge_count", "has 18446744073709551615 floats"},

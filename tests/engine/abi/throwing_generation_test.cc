@@ -39,7 +39,7 @@ TEST_F(ThrowingGenerationTest, ExceptionsOutOfEveryCall) {
   const auto sequence = generation().CreateSequence();
   const auto grammar = generation().CreateGrammar("");
   const auto bias = generation().CreateLogitBias({}, {});
-  const auto media = generation().EncodeMedia("");
+  const auto media = generation().EncodeMedia("", {});
   ASSERT_TRUE(sequence.ok() && grammar.ok() && bias.ok() && media.ok());
   for (const auto& [name, call] :
        testing::AllGenerationCalls(*sequence, *grammar, *bias, media->handle)) {

@@ -38,11 +38,11 @@ absl::StatusOr<GenerationProperties::Cached> GenerationProperties::CachedCase(Ca
                                            limits_.block_tokens, adopt ? same : tokens.size())));
   Generation& generation = driver_.generation();
   if (adopt) {
-    const auto adopted = generation.AdoptSequence(source->sequence, cached.published);
+    const auto adopted = generation.AdoptSequence(source->sequence, cached.published, {});
     if (!adopted.ok()) return adopted.status();
     seed = *adopted;
   } else {
-    absl::Status status = generation.PublishSequence(source->sequence, cached.published);
+    absl::Status status = generation.PublishSequence(source->sequence, cached.published, {});
     if (!status.ok()) return status;
   }
   if (absl::Status status = driver_.Free(source->sequence); !status.ok()) return status;

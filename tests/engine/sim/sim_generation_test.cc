@@ -21,7 +21,7 @@ class SimGenerationCallsTest : public testing::SimGenerationTest {
   // A published prefix of `count` tokens whose sequence is gone.
   void Publish(const std::vector<Token>& tokens) {
     const SequenceHandle sequence = Prefill(tokens);
-    ASSERT_TRUE(generation_->PublishSequence(sequence, tokens).ok());
+    ASSERT_TRUE(generation_->PublishSequence(sequence, tokens, {}).ok());
     ASSERT_TRUE(generation_->FreeSequence(sequence).ok());
   }
   uint64_t Matched(const std::vector<Token>& tokens, const std::vector<uint64_t>& deps = {}) {
@@ -54,11 +54,11 @@ TEST_F(SimGenerationCallsTest, TrimChecksSpaceAndLength) {
 TEST_F(SimGenerationCallsTest, PublishesWholeBlocks) {
   const std::vector<Token> tokens = Tokens(40);
   const SequenceHandle sequence = Prefill(tokens);
-  EXPECT_THAT(generation_->PublishSequence(SequenceHandle{99}, tokens), HasCode(kNotFound));
-  EXPECT_THAT(generation_->PublishSequence(sequence, Tokens(15)), HasCode(kInvalid));
-  EXPECT_THAT(generation_->PublishSequence(sequence, Tokens(41)), HasCode(kInvalid));
-  EXPECT_THAT(generation_->PublishSequence(sequence, Tokens(40, 2)), HasCode(kInvalid));
-  EXPECT_TRUE(generation_->PublishSequence(sequence, tokens).ok());
+  EXPECT_THAT(generation_->PublishSequence(SequenceHandle{99}, tokens, {}), HasCode(kNotFound));
+  EXPECT_THAT(generation_->PublishSequence(sequence, Tokens(15), {}), HasCode(kInvalid));
+  EXPECT_THAT(generation_->PublishSequence(sequence, Tokens(41), {}), HasCode(kInvalid));
+  EXPECT_THAT(generation_->PublishSequence(sequence, Tokens(40, 2), {}), HasCode(kInvalid));
+  EXPECT_TRUE(generation_->PublishSequence(sequence, tokens, {}).ok());
   EXPECT_EQ(Matched(tokens), 32U);
   EXPECT_EQ(Matched(tokens, {7}), 0U);
   EXPECT_EQ(generation_->Memory().pool_blocks_used, 3U);  // shared with the sequence
@@ -115,8 +115,8 @@ TEST_F(SimGenerationCallsTest, SeedsEndByTicks) {
 TEST_F(SimGenerationCallsTest, AdoptionIsOfTheExactPrefix) {
   const std::vector<Token> tokens = Tokens(48);
   const SequenceHandle source = Prefill(tokens);
-  EXPECT_THAT(generation_->AdoptSequence(source, Tokens(3)), HasCode(kInvalid));
-  const auto seed = generation_->AdoptSequence(source, tokens);
+  EXPECT_THAT(generation_->AdoptSequence(source, Tokens(3), {}), HasCode(kInvalid));
+  const auto seed = generation_->AdoptSequence(source, tokens, {});
   ASSERT_TRUE(seed.ok());
   Prefill(Tokens(40));  // too short to take the lease over
   Prefill(Tokens(48, 3));
@@ -140,7 +140,7 @@ TEST_F(SimGenerationCallsTest, LeasedEntriesOutliveUnpublish) {
 }
 
 TEST_F(SimGenerationCallsTest, MediaArePartOfTheCachesKey) {
-  const auto media = generation_->EncodeMedia(WriteFile("picture", std::string(128, 'p')));
+  const auto media = generation_->EncodeMedia(WriteFile("picture", std::string(128, 'p')), {});
   ASSERT_TRUE(media.ok());
   const auto prefill = [&](bool with) {
     if (with) {
@@ -152,7 +152,7 @@ TEST_F(SimGenerationCallsTest, MediaArePartOfTheCachesKey) {
     return driver_->RunLane(work)->sequence;
   };
   const SequenceHandle source = prefill(true);
-  ASSERT_TRUE(generation_->PublishSequence(source, Tokens(32)).ok());
+  ASSERT_TRUE(generation_->PublishSequence(source, Tokens(32), {}).ok());
   EXPECT_EQ(Matched(Tokens(32)), 0U);
   EXPECT_EQ(Matched(Tokens(32), {media->info.preprocess_fp}), 32U);
   const auto with = Decode(source, 6);
@@ -163,7 +163,7 @@ TEST_F(SimGenerationCallsTest, MediaArePartOfTheCachesKey) {
 TEST_F(SimGenerationCallsTest, EvictsEntriesByKey) {
   const std::vector<Token> tokens = Tokens(32);
   const SequenceHandle sequence = Prefill(tokens);
-  ASSERT_TRUE(generation_->PublishSequence(sequence, tokens).ok());
+  ASSERT_TRUE(generation_->PublishSequence(sequence, tokens, {}).ok());
   const SpaceId kv{0};
   CacheKey key;
   key.provenance = *generation_->Provenance(sequence, kv, {0, 16});
@@ -182,17 +182,17 @@ TEST_F(SimGenerationCallsTest, ProvenanceFollowsTokensAndAdapter) {
   const SequenceHandle second = Prefill(Tokens(30));
   EXPECT_EQ(digest(first, 20), digest(second, 20));
   EXPECT_NE(digest(first, 20), digest(first, 19));
-  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "p")).ok());
+  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "p"), {}).ok());
   EXPECT_NE(digest(Prefill(Tokens(20)), 20), digest(first, 20));
 }
 
 TEST_F(SimGenerationCallsTest, AdaptersAreReplaced) {
   EXPECT_EQ(*generation_->CurrentAdapter(), AdapterId{});
-  const auto first = generation_->LoadAdapter(WriteFile("lora", "a"));
+  const auto first = generation_->LoadAdapter(WriteFile("lora", "a"), {});
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(*generation_->CurrentAdapter(), *first);
-  EXPECT_THAT(generation_->LoadAdapter("/nowhere"), HasCode(kNotFound));
-  EXPECT_NE(*generation_->LoadAdapter(WriteFile("lora", "a")), *first);
+  EXPECT_THAT(generation_->LoadAdapter("/nowhere", {}), HasCode(kNotFound));
+  EXPECT_NE(*generation_->LoadAdapter(WriteFile("lora", "a"), {}), *first);
   EXPECT_TRUE(generation_->UnloadAdapter().ok());
   EXPECT_EQ(*generation_->CurrentAdapter(), AdapterId{});
 }
@@ -204,21 +204,21 @@ TEST_F(SimGenerationCallsTest, SteeringAndMediaHandlesAreChecked) {
   EXPECT_THAT(generation_->FreeGrammar(GrammarHandle{9}), HasCode(kNotFound));
   EXPECT_THAT(generation_->CreateLogitBias({1}, {}), HasCode(kInvalid));
   EXPECT_THAT(generation_->FreeLogitBias(LogitBiasHandle{9}), HasCode(kNotFound));
-  EXPECT_THAT(generation_->ProbeMedia("/nowhere"), HasCode(kNotFound));
-  EXPECT_THAT(generation_->EncodeMedia("/nowhere"), HasCode(kNotFound));
+  EXPECT_THAT(generation_->ProbeMedia("/nowhere", {}), HasCode(kNotFound));
+  EXPECT_THAT(generation_->EncodeMedia("/nowhere", {}), HasCode(kNotFound));
   EXPECT_THAT(generation_->ReleaseMedia(MediaHandle{9}), HasCode(kNotFound));
   EXPECT_THAT(generation_->BindMedia(LaneTag{1}, MediaHandle{9}, 0), HasCode(kNotFound));
   EXPECT_THAT(generation_->LaneSequence(LaneTag{1}), HasCode(kNotFound));
 }
 
 TEST_F(SimGenerationCallsTest, EndSessionKeepsCacheAndAdapter) {
-  const auto adapter = generation_->LoadAdapter(WriteFile("lora", "stays"));
+  const auto adapter = generation_->LoadAdapter(WriteFile("lora", "stays"), {});
   ASSERT_TRUE(adapter.ok());
   const SequenceHandle sequence = Prefill(Tokens(20));
-  const auto seed = generation_->AdoptSequence(sequence, Tokens(20));
+  const auto seed = generation_->AdoptSequence(sequence, Tokens(20), {});
   const auto grammar = generation_->CreateGrammar(R"({"type":"null"})");
   const auto bias = generation_->CreateLogitBias({1}, {1});
-  const auto media = generation_->EncodeMedia(WriteFile("media", "m"));
+  const auto media = generation_->EncodeMedia(WriteFile("media", "m"), {});
   StrategySpec spec;
   spec.rng_contract_version = 1;
   spec.strategy_id = "sim.ngram";
@@ -242,7 +242,7 @@ TEST_F(SimGenerationCallsTest, MemoryAddsUp) {
   Make({{"pool_blocks", "100"}});
   const std::vector<Token> tokens = Tokens(40);
   const SequenceHandle sequence = Prefill(tokens);
-  ASSERT_TRUE(generation_->PublishSequence(sequence, tokens).ok());
+  ASSERT_TRUE(generation_->PublishSequence(sequence, tokens, {}).ok());
   ASSERT_TRUE(generation_->Fork(sequence, 0).ok());
   MemoryCounters memory = engine_->Memory();
   EXPECT_EQ(memory.pool_blocks_total, 100U);

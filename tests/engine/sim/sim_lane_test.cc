@@ -57,7 +57,7 @@ TEST_F(SimLaneTest, RefusesLanesThatAreWrong) {
 
 TEST_F(SimLaneTest, AnotherAdaptersSequencesDoNotGoOn) {
   const SequenceHandle sequence = Prefill(input_);
-  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "one")).ok());
+  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "one"), {}).ok());
   EXPECT_THAT(Decode(sequence, 1), HasCode(kPrecondition));
   const auto plain = Decode(Prefill(input_), 4);
   ASSERT_TRUE(generation_->UnloadAdapter().ok());
@@ -92,7 +92,7 @@ TEST_F(SimLaneTest, WhatComesFromTheCacheIsInput) {
   LaneWork work = Lane(1, tokens, 31);
   const std::vector<Token> text = RunOne(work).tokens;
   tokens.insert(tokens.end(), text.begin(), text.end());
-  ASSERT_TRUE(generation_->PublishSequence(drawn, tokens).ok());
+  ASSERT_TRUE(generation_->PublishSequence(drawn, tokens, {}).ok());
   const auto grammar = generation_->CreateGrammar(R"({"type":"null"})");
   ASSERT_TRUE(grammar.ok());
   work = Lane(2, tokens, 9);
@@ -116,7 +116,7 @@ TEST_F(SimLaneTest, TextThatIsNotTheGrammarsIsRefused) {
 }
 
 TEST_F(SimLaneTest, MediaAreBoundToTheNextInput) {
-  const auto media = generation_->EncodeMedia(WriteFile("image", std::string(130, 'i')));
+  const auto media = generation_->EncodeMedia(WriteFile("image", std::string(130, 'i')), {});
   ASSERT_TRUE(media.ok());
   ASSERT_EQ(media->info.n_tokens, 3U);
   const LaneResult plain = RunOne(Lane(1, input_, 4));
@@ -147,7 +147,7 @@ TEST_F(SimLaneTest, AFullPoolPutsTheLaneBack) {
 TEST_F(SimLaneTest, AFullPoolEvictsTheCache) {
   Make({{"pool_blocks", "3"}});
   const SequenceHandle first = Prefill(Tokens(48));
-  ASSERT_TRUE(generation_->PublishSequence(first, Tokens(48)).ok());
+  ASSERT_TRUE(generation_->PublishSequence(first, Tokens(48), {}).ok());
   ASSERT_TRUE(generation_->FreeSequence(first).ok());
   EXPECT_EQ(generation_->Memory().pool_blocks_used, 3U);
   Prefill(Tokens(48, 9));

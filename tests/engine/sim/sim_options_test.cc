@@ -86,6 +86,9 @@ TEST(SimOptionsTest, ReadsTheKeysOfGeneration) {
                                                    {"op_chunk_bytes", "4"},
                                                    {"tick_us", "3"},
                                                    {"token_us", "2"},
+                                                   {"call_passes", "21"},
+                                                   {"call_pass_us", "22"},
+                                                   {"stuck_at_call", "23"},
                                                    {"slow_at_tick", "11"},
                                                    {"stuck_at_tick", "12"},
                                                    {"fail_at_tick", "13"},
@@ -110,6 +113,9 @@ TEST(SimOptionsTest, ReadsTheKeysOfGeneration) {
   EXPECT_EQ(generation.op_chunk_bytes, 4);
   EXPECT_EQ(generation.tick, absl::Microseconds(3));
   EXPECT_EQ(generation.token, absl::Microseconds(2));
+  EXPECT_EQ(generation.call_passes, 21);
+  EXPECT_EQ(generation.call_pass, absl::Microseconds(22));
+  EXPECT_EQ(generation.faults.stuck_at_call, 23);
   const SimGenerationFaults& faults = generation.faults;
   EXPECT_EQ(faults.slow_at_tick, 11);
   EXPECT_EQ(faults.stuck_at_tick, 12);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -126,18 +127,56 @@ TEST_F(SimPartsTest, BindingsAreTakenOnce) {
 }
 
 TEST_F(SimPartsTest, EmbeddingsAreNormalised) {
-  const auto embedding = generation_->Embed({1, 2, 3});
+  const auto embedding = generation_->Embed({1, 2, 3}, {});
   ASSERT_TRUE(embedding.ok());
   ASSERT_EQ(embedding->size(), kSimEmbeddingSize);
   double squares = 0;
   for (const float value : *embedding) squares += double{value} * value;
   EXPECT_NEAR(squares, 1, 1e-5);
-  EXPECT_EQ(*generation_->Embed({1, 2, 3}), *embedding);
-  EXPECT_NE(*generation_->Embed({1, 3, 2}), *embedding);
-  EXPECT_THAT(generation_->Embed({}), HasCode(kInvalid));
-  EXPECT_THAT(generation_->Embed({256}), HasCode(kInvalid));
-  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "l")).ok());
-  EXPECT_NE(*generation_->Embed({1, 2, 3}), *embedding);
+  EXPECT_EQ(*generation_->Embed({1, 2, 3}, {}), *embedding);
+  EXPECT_NE(*generation_->Embed({1, 3, 2}, {}), *embedding);
+  EXPECT_THAT(generation_->Embed({}, {}), HasCode(kInvalid));
+  EXPECT_THAT(generation_->Embed({256}, {}), HasCode(kInvalid));
+  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "l"), {}).ok());
+  EXPECT_NE(*generation_->Embed({1, 2, 3}, {}), *embedding);
+}
+
+TEST_F(SimPartsTest, CallsLookAtTheirControlBetweenPasses) {
+  Make({{"call_passes", "5"}});
+  const SequenceHandle sequence = Prefill(Tokens(16));
+  const std::string file = WriteFile("call_file", "f");
+  const std::vector<Token> tokens = Tokens(16);
+  const std::vector<std::function<absl::Status(const CallControl&)>> calls = {
+      [&](const CallControl& control) { return generation_->Embed(tokens, control).status(); },
+      [&](const CallControl& control) {
+        return generation_->ForwardStage({tokens, 0, 8, false, ""}, control).status();
+      },
+      [&](const CallControl& control) { return generation_->LoadAdapter(file, control).status(); },
+      [&](const CallControl& control) { return generation_->ProbeMedia(file, control).status(); },
+      [&](const CallControl& control) { return generation_->EncodeMedia(file, control).status(); },
+      [&](const CallControl& control) {
+        return generation_->AdoptSequence(sequence, tokens, control).status();
+      },
+      [&](const CallControl& control) {
+        return generation_->PublishSequence(sequence, tokens, control);
+      }};
+  for (const auto& call : calls) {
+    int signs = 0;
+    CancelToken token;
+    EXPECT_TRUE(absl::IsCancelled(call(CallControl(token, [&] {
+      if (++signs == 3) token.Cancel(CancelReason::kRequested, 1);
+    }))));
+    EXPECT_EQ(signs, 3);
+  }
+  EXPECT_EQ(*generation_->CurrentAdapter(), AdapterId{});
+  EXPECT_EQ((*generation_->Match(tokens, {}))[0].matched_tokens, 0U);
+  for (const auto& call : calls) {
+    int signs = 0;
+    const CancelToken token;
+    const absl::Status status = call(CallControl(token, [&] { ++signs; }));
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(signs, 6);
+  }
 }
 
 TEST_F(SimPartsTest, StagesMayBeSplitAnywhere) {
@@ -150,7 +189,7 @@ TEST_F(SimPartsTest, StagesMayBeSplitAnywhere) {
     for (const uint32_t end : cuts) {
       work.end_layer = end;
       work.hidden = hidden;
-      const auto output = generation_->ForwardStage(work);
+      const auto output = generation_->ForwardStage(work, {});
       EXPECT_TRUE(output.ok()) << output.status();
       if (std::holds_alternative<Token>(*output)) token = std::get<Token>(*output);
       if (end < kSimLayers) hidden = std::get<std::string>(*output);
@@ -169,7 +208,7 @@ TEST_F(SimPartsTest, StagesCheckTheirShapes) {
   const std::vector<Token> tokens = {1, 2};
   const std::string hidden(2 * kSimHiddenBytes, 'h');
   const auto forward = [&](uint32_t start, uint32_t end, bool has_hidden, absl::string_view state) {
-    return generation_->ForwardStage({tokens, start, end, has_hidden, state});
+    return generation_->ForwardStage({tokens, start, end, has_hidden, state}, {});
   };
   EXPECT_TRUE(forward(3, 4, true, hidden).ok());
   EXPECT_THAT(forward(0, 9, false, ""), HasCode(kInvalid));
@@ -177,7 +216,7 @@ TEST_F(SimPartsTest, StagesCheckTheirShapes) {
   EXPECT_THAT(forward(0, 1, true, hidden), HasCode(kInvalid));
   EXPECT_THAT(forward(1, 2, false, ""), HasCode(kInvalid));
   EXPECT_THAT(forward(1, 2, true, absl::string_view(hidden).substr(1)), HasCode(kInvalid));
-  EXPECT_THAT(generation_->ForwardStage({{}, 0, 8, false, ""}), HasCode(kInvalid));
+  EXPECT_THAT(generation_->ForwardStage({{}, 0, 8, false, ""}, {}), HasCode(kInvalid));
 }
 
 TEST_F(SimPartsTest, HiddenStateMatters) {
@@ -186,7 +225,7 @@ TEST_F(SimPartsTest, HiddenStateMatters) {
   for (size_t i = 0; i < kSimHiddenBytes; ++i) {
     std::string hidden(kSimHiddenBytes, 'h');
     hidden[i] = 'H';
-    seen.push_back(std::get<Token>(*generation_->ForwardStage({tokens, 7, 8, true, hidden})));
+    seen.push_back(std::get<Token>(*generation_->ForwardStage({tokens, 7, 8, true, hidden}, {})));
   }
   EXPECT_GT(std::set<Token>(seen.begin(), seen.end()).size(), 40U);
 }

@@ -76,9 +76,9 @@ class RandomOperations {
     const std::vector<Token> tokens = Tokens();
     switch (random_.In(0, 5)) {
       case 0:
-        return (void)generation_.PublishSequence(Any(), tokens);
+        return (void)generation_.PublishSequence(Any(), tokens, {});
       case 1:
-        return (void)generation_.AdoptSequence(Any(), tokens);
+        return (void)generation_.AdoptSequence(Any(), tokens, {});
       case 2:
         return (void)generation_.AcquireSeed(tokens, tokens.size() / 16 * 16, 0, {});
       case 3:

@@ -214,7 +214,7 @@ TEST_F(SimStateJobTest, ImportsNeedBlocks) {
 TEST_F(SimStateJobTest, StateOfAnotherAdapterIsRefused) {
   const auto images = driver_->Snapshot(sequence_, 40, 0);
   ASSERT_TRUE(images.ok());
-  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "l")).ok());
+  ASSERT_TRUE(generation_->LoadAdapter(WriteFile("lora", "l"), {}).ok());
   EXPECT_THAT(driver_->Restore(*images), HasCode(kPrecondition));
 }
 

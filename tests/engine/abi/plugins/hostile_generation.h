@@ -55,10 +55,12 @@ void state_free(sfl_engine*, sfl_state_job*);
 sfl_status match(sfl_engine*, const sfl_prefix*, sfl_list*, sfl_error*);
 sfl_status acquire_seed(sfl_engine*, const sfl_prefix*, sfl_lease*, sfl_error*);
 sfl_status evict_cache(sfl_engine*, uint64_t, const sfl_evict_policy*, uint64_t*, sfl_error*);
-sfl_status embed(sfl_engine*, const uint32_t*, size_t, sfl_list*, sfl_error*);
-sfl_status forward_stage(sfl_engine*, const sfl_stage*, sfl_stage_result*, sfl_output*, sfl_error*);
-sfl_status probe_media(sfl_engine*, sfl_string, sfl_media_info*, sfl_error*);
-sfl_status encode_media(sfl_engine*, sfl_string, uint64_t*, sfl_media_info*, sfl_error*);
+sfl_status embed(sfl_engine*, const uint32_t*, size_t, const sfl_call*, sfl_list*, sfl_error*);
+sfl_status forward_stage(sfl_engine*, const sfl_stage*, const sfl_call*, sfl_stage_result*,
+                         sfl_output*, sfl_error*);
+sfl_status probe_media(sfl_engine*, sfl_string, const sfl_call*, sfl_media_info*, sfl_error*);
+sfl_status encode_media(sfl_engine*, sfl_string, const sfl_call*, uint64_t*, sfl_media_info*,
+                        sfl_error*);
 sfl_status register_strategy(sfl_engine*, const sfl_strategy*, sfl_strategy_terms*, sfl_error*);
 
 #endif /* SUPERFLUID_TESTS_ENGINE_ABI_PLUGINS_HOSTILE_GENERATION_H_ */

@@ -107,8 +107,9 @@ static sfl_status release_seed(sfl_engine* engine, uint64_t seed, sfl_error* err
 }
 
 static sfl_status adopt_sequence(sfl_engine* engine, uint64_t sequence, const uint32_t* tokens,
-                                 size_t token_count, uint64_t* seed, sfl_error* error) {
-  (void)sequence, (void)tokens, (void)token_count, (void)error;
+                                 size_t token_count, const sfl_call* call, uint64_t* seed,
+                                 sfl_error* error) {
+  (void)sequence, (void)tokens, (void)token_count, (void)call, (void)error;
   *seed = new_handle(engine, "adopt");
   return SFL_OK;
 }
@@ -132,9 +133,9 @@ static sfl_status create_logit_bias(sfl_engine* engine, const uint32_t* tokens, 
   return SFL_OK;
 }
 
-static sfl_status load_adapter(sfl_engine* engine, sfl_string path, uint64_t* adapter,
-                               sfl_error* error) {
-  (void)path, (void)error;
+static sfl_status load_adapter(sfl_engine* engine, sfl_string path, const sfl_call* call,
+                               uint64_t* adapter, sfl_error* error) {
+  (void)path, (void)call, (void)error;
   *adapter = new_handle(engine, "adapter");
   return SFL_OK;
 }

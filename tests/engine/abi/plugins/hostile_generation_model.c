@@ -20,9 +20,10 @@ sfl_status strategies(sfl_engine* engine, sfl_list* list, sfl_error* error) {
   return SFL_OK;
 }
 
-sfl_status embed(sfl_engine* engine, const uint32_t* tokens, size_t token_count, sfl_list* values,
-                 sfl_error* error) {
-  (void)tokens, (void)token_count, (void)error;
+sfl_status embed(sfl_engine* engine, const uint32_t* tokens, size_t token_count,
+                 const sfl_call* call, sfl_list* values, sfl_error* error) {
+  (void)tokens, (void)token_count, (void)call, (void)error;
+  if (bad(engine, "embed_cancels")) return SFL_CANCELLED;
   values->count = 3;
   for (size_t i = 0; i < 3; ++i) *SFL_AT(float, values, i) = 1;
   if (bad(engine, "embed_nan")) *SFL_AT(float, values, 1) = NAN;
@@ -34,9 +35,9 @@ sfl_status embed(sfl_engine* engine, const uint32_t* tokens, size_t token_count,
   return SFL_OK;
 }
 
-sfl_status forward_stage(sfl_engine* engine, const sfl_stage* stage, sfl_stage_result* result,
-                         sfl_output* hidden, sfl_error* error) {
-  (void)stage, (void)error;
+sfl_status forward_stage(sfl_engine* engine, const sfl_stage* stage, const sfl_call* call,
+                         sfl_stage_result* result, sfl_output* hidden, sfl_error* error) {
+  (void)stage, (void)call, (void)error;
   if (bad(engine, "stage_unset")) return SFL_OK;
   result->kind = SFL_STAGE_HIDDEN;
   hidden->data[0] = 'h';
@@ -61,16 +62,16 @@ static void fill_media(sfl_engine* engine, sfl_media_info* info) {
   if (bad(engine, "media_overrun")) overrun(info, sizeof *info);
 }
 
-sfl_status probe_media(sfl_engine* engine, sfl_string path, sfl_media_info* info,
-                       sfl_error* error) {
-  (void)path, (void)error;
+sfl_status probe_media(sfl_engine* engine, sfl_string path, const sfl_call* call,
+                       sfl_media_info* info, sfl_error* error) {
+  (void)path, (void)call, (void)error;
   fill_media(engine, info);
   return SFL_OK;
 }
 
-sfl_status encode_media(sfl_engine* engine, sfl_string path, uint64_t* media, sfl_media_info* info,
-                        sfl_error* error) {
-  (void)path, (void)error;
+sfl_status encode_media(sfl_engine* engine, sfl_string path, const sfl_call* call, uint64_t* media,
+                        sfl_media_info* info, sfl_error* error) {
+  (void)path, (void)call, (void)error;
   *media = new_handle(engine, "media");
   fill_media(engine, info);
   return SFL_OK;

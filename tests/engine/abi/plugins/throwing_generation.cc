@@ -73,8 +73,8 @@ sfl_status CreateLogitBias(sfl_engine* engine, const uint32_t* /*tokens*/, const
   return MakeOnce(*engine, engine->bias_made, bias);
 }
 
-sfl_status EncodeMedia(sfl_engine* engine, sfl_string /*path*/, uint64_t* media,
-                       sfl_media_info* info, sfl_error* /*error*/) {
+sfl_status EncodeMedia(sfl_engine* engine, sfl_string /*path*/, const sfl_call* /*call*/,
+                       uint64_t* media, sfl_media_info* info, sfl_error* /*error*/) {
   info->token_count = 1;
   return MakeOnce(*engine, engine->media_made, media);
 }
