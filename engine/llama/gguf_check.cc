@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -26,6 +27,7 @@ constexpr uint32_t kMaxDimensions = 4;
 constexpr uint64_t kDefaultAlignment = 32;
 constexpr size_t kSamples = 64;
 constexpr size_t kSampleBytes = 4096;
+constexpr uint64_t kPartBytes = uint64_t{64} << 10U;  // between two signs of life
 constexpr std::array<uint64_t, 13> kSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
 absl::Status Bad(absl::string_view what) {
@@ -37,7 +39,8 @@ absl::Status CutOff() { return Bad("it ends within its header"); }
 // Reads little-endian values; everything read goes into the fingerprint.
 class Reader {
  public:
-  explicit Reader(const std::string& path) : file_(path, std::ios::binary | std::ios::ate) {
+  Reader(const std::string& path, const CallControl& control)
+      : control_(control), file_(path, std::ios::binary | std::ios::ate) {
     if (!file_.good()) return;
     const auto end = static_cast<int64_t>(file_.tellg());
     size_ = end < 0 ? 0 : static_cast<uint64_t>(end);
@@ -51,7 +54,7 @@ class Reader {
   uint64_t fingerprint() const { return fingerprint_; }
 
   bool Bytes(char* out, uint64_t count) {
-    if (count > left() || at_ + count > kMaxHeaderBytes) return false;
+    if (count > left() || at_ + count > kMaxHeaderBytes || !GoOn(count)) return false;
     file_.read(out, static_cast<std::streamsize>(count));
     if (!file_.good()) return false;
     at_ += count;
@@ -88,6 +91,7 @@ class Reader {
     for (size_t i = 0; i < kSamples; ++i) {
       const uint64_t start = at_ + (size_ - at_) / kSamples * i;
       const uint64_t count = std::min<uint64_t>(kSampleBytes, size_ - start);
+      if (!GoOn(kPartBytes)) return false;
       file_.seekg(static_cast<std::streamoff>(start));
       file_.read(sample.data(), static_cast<std::streamsize>(count));
       if (!file_.good()) return false;
@@ -98,6 +102,16 @@ class Reader {
   }
 
  private:
+  // Before `count` bytes are read.
+  bool GoOn(uint64_t count) {
+    unreported_ += count;
+    if (unreported_ < kPartBytes) return true;
+    unreported_ = 0;
+    return control_.GoOn().ok();
+  }
+
+  const CallControl& control_;
+  uint64_t unreported_ = 0;  // bytes since the last sign of life
   std::ifstream file_;
   uint64_t size_ = 0;
   uint64_t at_ = 0;
@@ -106,7 +120,7 @@ class Reader {
 
 class Header {
  public:
-  explicit Header(const std::string& path) : in_(path) {}
+  Header(const std::string& path, const CallControl& control) : in_(path, control) {}
 
   absl::StatusOr<GgufFacts> Check() {
     if (!in_.good()) return absl::NotFoundError("there is no such file, or it cannot be read");
@@ -125,6 +139,7 @@ class Header {
     }
     if (facts_.architecture.empty()) return Bad("it does not say its architecture");
     if (in_.left() > 0 && !in_.Sample()) return absl::NotFoundError("the file cannot be read");
+    for (GgufFacts::Tensor& tensor : facts_.tensors) tensor.start += start;
     facts_.file_bytes = in_.size();
     facts_.fingerprint = in_.fingerprint();
     return facts_;
@@ -220,6 +235,7 @@ class Header {
     const uint64_t bytes = elements / block * ggml_type_size(static_cast<ggml_type>(type));
     if (offset > std::numeric_limits<uint64_t>::max() - bytes) return Bad("a tensor's place");
     last_byte_ = std::max(last_byte_, offset + bytes);
+    facts_.tensors.push_back({std::move(name), static_cast<int32_t>(type), offset, bytes});
     return absl::OkStatus();
   }
 
@@ -229,8 +245,48 @@ class Header {
   uint64_t last_byte_ = 0;  // of the tensors, from where they begin
 };
 
+bool IsComputedWith(ggml_type type) {
+  return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 || type == GGML_TYPE_BF16 ||
+         ggml_is_quantized(type);
+}
+
+absl::Status CheckTensor(std::ifstream& file, const GgufFacts::Tensor& tensor,
+                         const CallControl& control) {
+  const auto type = static_cast<ggml_type>(tensor.type);
+  if (!IsComputedWith(type)) {
+    return Bad(absl::StrCat("the tensor ", tensor.name, " has the type ", ggml_type_name(type)));
+  }
+  // Whole blocks, since they are checked one by one.
+  const uint64_t part = kPartBytes / ggml_type_size(type) * ggml_type_size(type);
+  std::vector<char> bytes(std::min(part, tensor.bytes));
+  file.seekg(static_cast<std::streamoff>(tensor.start));
+  for (uint64_t at = 0; at < tensor.bytes; at += part) {
+    if (absl::Status status = control.GoOn(); !status.ok()) return status;
+    const uint64_t count = std::min(part, tensor.bytes - at);
+    file.read(bytes.data(), static_cast<std::streamsize>(count));
+    if (!file.good()) return absl::NotFoundError("the file cannot be read");
+    if (!ggml_validate_row_data(type, bytes.data(), count)) {
+      return Bad(absl::StrCat("the tensor ", tensor.name, " holds what is no finite number"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<GgufFacts> CheckGguf(const std::string& path) { return Header(path).Check(); }
+absl::StatusOr<GgufFacts> CheckGguf(const std::string& path, const CallControl& control) {
+  absl::StatusOr<GgufFacts> facts = Header(path, control).Check();
+  if (!facts.ok() && control.token().cancelled()) return absl::CancelledError("cancelled");
+  return facts;
+}
+
+absl::Status CheckGgufTensors(const std::string& path, const GgufFacts& facts,
+                              const CallControl& control) {
+  std::ifstream file(path, std::ios::binary);
+  for (const GgufFacts::Tensor& tensor : facts.tensors) {
+    if (absl::Status status = CheckTensor(file, tensor, control); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace superfluid

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/call_control.h"
 
 namespace superfluid {
 
@@ -15,14 +17,29 @@ struct GgufFacts {
   uint64_t file_bytes = 0;
   // Of the header, the size and samples of the tensors' bytes: another model has another one.
   uint64_t fingerprint = 0;
+  // In the order of the header.
+  struct Tensor {
+    std::string name;
+    int32_t type = 0;    // a ggml_type
+    uint64_t start = 0;  // in the file
+    uint64_t bytes = 0;
+  };
+  std::vector<Tensor> tensors;
 };
 
 // Reads the header of a GGUF file and checks that all it names lies within the file, so that the
 // library is given nothing that makes it allocate without measure.
 //
 // Errors: NotFound (no file, cannot be read), InvalidArgument (no GGUF file, one of another version
-// or byte order, truncated, sizes that cannot be).
-absl::StatusOr<GgufFacts> CheckGguf(const std::string& path);
+// or byte order, truncated, sizes that cannot be), Cancelled. Each part read is a sign of life.
+absl::StatusOr<GgufFacts> CheckGguf(const std::string& path,
+                                    const CallControl& control = CallControl());
+
+// Reads the tensors' bytes once, part by part, each a sign of life: what the library then reads is
+// in the page cache, and holds numbers. Errors: those of CheckGguf; InvalidArgument: a tensor of a
+// type that nothing is computed with, or one that holds something that is no finite number.
+absl::Status CheckGgufTensors(const std::string& path, const GgufFacts& facts,
+                              const CallControl& control);
 
 }  // namespace superfluid
 

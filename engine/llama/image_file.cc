@@ -2,6 +2,7 @@
 
 #include <stb_image.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,6 +14,7 @@ namespace superfluid {
 namespace {
 
 constexpr int kChannels = 3;
+constexpr size_t kPartBytes = size_t{64} << 10U;
 
 struct FreePixels {
   void operator()(stbi_uc* pixels) const { stbi_image_free(pixels); }
@@ -32,7 +34,7 @@ absl::Status NoImage(absl::string_view what) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadImageFile(const std::string& path) {
+absl::StatusOr<std::string> ReadImageFile(const std::string& path, const CallControl& control) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) return absl::NotFoundError("there is no such file");
@@ -49,8 +51,12 @@ absl::StatusOr<std::string> ReadImageFile(const std::string& path) {
   }
   std::string bytes(static_cast<size_t>(end), '\0');
   file.seekg(0);
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!file.good()) return absl::NotFoundError("the file cannot be read");
+  for (size_t at = 0; at < bytes.size(); at += kPartBytes) {
+    if (absl::Status status = control.GoOn(); !status.ok()) return status;
+    const size_t count = std::min(kPartBytes, bytes.size() - at);
+    file.read(bytes.data() + at, static_cast<std::streamsize>(count));
+    if (!file.good()) return absl::NotFoundError("the file cannot be read");
+  }
   return bytes;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "engine/call_control.h"
 
 namespace superfluid {
 
@@ -27,8 +28,9 @@ struct Image {
 
 // The bytes of an image's file, whatever they are. Errors: NotFound (no file, cannot be read),
 // InvalidArgument (a folder or anything else that is no regular file, empty, more than
-// kMaxImageBytes).
-absl::StatusOr<std::string> ReadImageFile(const std::string& path);
+// kMaxImageBytes), Cancelled. Each part read is a sign of life.
+absl::StatusOr<std::string> ReadImageFile(const std::string& path,
+                                          const CallControl& control = CallControl());
 
 // JPEG, PNG, GIF (its first picture), BMP, PPM and PGM. The first looks at the header alone. A JPEG
 // or BMP that ends early may be read as far as it goes.

@@ -8,13 +8,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/llama/gguf_check.h"
+#include "engine/llama/library_guard.h"
 #include "engine/sampling/mix.h"
 
 namespace superfluid {
 namespace {
 
-// Null if the library refuses it or throws.
+// Null if the library refuses it, throws, or finds its own rules broken.
 llama_adapter_lora* LoadFile(llama_model* model, const std::string& path) noexcept {
+  const LibraryGuard guard;
   try {
     return llama_adapter_lora_init(model, path.c_str());
   } catch (const std::exception&) {
@@ -46,14 +48,17 @@ absl::Status LlamaAdapter::Use(llama_adapter_lora* adapter) {
   }
 }
 
-absl::StatusOr<AdapterId> LlamaAdapter::Load(const std::string& path) {
-  const absl::StatusOr<GgufFacts> facts = CheckGguf(path);
+absl::StatusOr<AdapterId> LlamaAdapter::Load(const std::string& path, const CallControl& control) {
+  const absl::StatusOr<GgufFacts> facts = CheckGguf(path, control);
   if (!facts.ok()) return facts.status();
   if (facts->type != "adapter") return absl::InvalidArgumentError("the file is no adapter");
   if (facts->architecture != model_.facts().architecture) {
     return absl::InvalidArgumentError(
         absl::StrCat("the adapter is for a model of architecture ", facts->architecture));
   }
+  absl::Status numbers = CheckGgufTensors(path, *facts, control);
+  if (numbers.ok()) numbers = control.GoOn();
+  if (!numbers.ok()) return numbers;
   (void)model_.library().TakeError();
   llama_adapter_lora* loaded = LoadFile(model_.model(), path);
   if (loaded == nullptr) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/call_control.h"
 #include "engine/llama/llama_model.h"
 #include "engine/llama/llama_sequence.h"
 #include "engine/sampling/handle_source.h"
@@ -25,9 +26,10 @@ class LlamaAdapter {
   LlamaAdapter& operator=(const LlamaAdapter&) = delete;
   ~LlamaAdapter() { Unload(); }
 
-  // NotFound, InvalidArgument: those of CheckGguf, and a file that is no adapter or one of another
-  // model; the adapter before stays then.
-  absl::StatusOr<AdapterId> Load(const std::string& path);
+  // NotFound, InvalidArgument, Cancelled: those of CheckGguf and CheckGgufTensors, and a file that
+  // is no adapter or one of another model; the adapter before stays then. The control is called
+  // while the file is read and checked; the library then takes it in one go, from the page cache.
+  absl::StatusOr<AdapterId> Load(const std::string& path, const CallControl& control);
   void Unload();
 
   const LlamaAdapterRef& current() const { return current_; }

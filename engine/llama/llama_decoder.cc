@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "engine/llama/heartbeat.h"
 
 namespace superfluid {
 namespace {
@@ -29,22 +30,27 @@ absl::Status NoRoom(uint64_t needed, const KvCells& cells) {
                    " there are ", cells.free(), " free (engine option kv_tokens)"));
 }
 
-// The library asks this at each node of its graph.
-bool IsCancelled(void* token) { return static_cast<const CancelToken*>(token)->cancelled(); }
-
-// While it exists the library asks the token.
+// While it exists the library asks the control's token at each node of its graph. What it has
+// computed meanwhile is a sign of life.
 class AbortHook {
  public:
-  AbortHook(llama_context* context, const CancelToken& token) : context_(context) {
-    // The library's hook takes a pointer that is not const; it is only read.
-    llama_set_abort_callback(context_, &IsCancelled, const_cast<CancelToken*>(&token));  // NOLINT
+  AbortHook(llama_context* context, const CallControl& control)
+      : context_(context), control_(control) {
+    llama_set_abort_callback(context_, &Ask, this);
   }
   AbortHook(const AbortHook&) = delete;
   AbortHook& operator=(const AbortHook&) = delete;
   ~AbortHook() { llama_set_abort_callback(context_, nullptr, nullptr); }
 
  private:
+  static bool Ask(void* hook) {
+    static_cast<AbortHook*>(hook)->beat_.Beat();
+    return static_cast<AbortHook*>(hook)->control_.token().cancelled();
+  }
+
   llama_context* const context_;
+  const CallControl& control_;
+  Heartbeat beat_{control_};
 };
 
 // While it exists, if `on`, what is computed sees what lies behind it.
@@ -122,7 +128,8 @@ LlamaDecoder::LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact, absl:
       max_tokens_(model.batch_tokens()),
       max_outputs_(MaxOutputs(model.vocab_size(), model.batch_tokens())),
       threads_(model.threads()),
-      pass_size_(model.batch_tokens(), pass_time) {}
+      pass_size_(model.batch_tokens(), pass_time),
+      embed_size_(max_outputs_, pass_time) {}
 
 LlamaDecoder::~LlamaDecoder() = default;
 
@@ -135,17 +142,17 @@ absl::Status LlamaDecoder::MakeRoom(absl::Span<LlamaShare> shares) {
   return kv_.cells().MakeRoom(needed) ? absl::OkStatus() : NoRoom(needed, kv_.cells());
 }
 
-absl::Status LlamaDecoder::Run(absl::Span<LlamaShare> shares, const CancelToken& token) {
+absl::Status LlamaDecoder::Run(absl::Span<LlamaShare> shares, const CallControl& control) {
   if (absl::Status status = MakeRoom(shares); !status.ok()) return status;
   const Clock::time_point begin = Clock::now();
-  absl::Status status = exact_ ? RunOneByOne(shares, token) : RunTogether(shares, token);
+  absl::Status status = exact_ ? RunOneByOne(shares, control) : RunTogether(shares, control);
   size_t tokens = 0;
   for (const LlamaShare& share : shares) {
     if (!share.complete) return status;
     tokens += share.tokens.size();
   }
   pass_time_ = absl::FromChrono(Clock::now() - begin);
-  if (shares.front().rows == nullptr) pass_size_.Took(tokens, pass_time_);
+  if (!shares.front().non_causal) pass_size_.Took(tokens, pass_time_);
   return status;
 }
 
@@ -166,7 +173,7 @@ void LlamaDecoder::AddShare(const LlamaShare& share, size_t first, size_t count,
   }
 }
 
-absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const CancelToken& token) {
+absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const CallControl& control) {
   size_t tokens = 0;
   for (const LlamaShare& share : shares) tokens += share.tokens.size();
   Batch batch = NewBatch(tokens);
@@ -174,7 +181,7 @@ absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const Canc
     share.first_output = batch.token.size() + share.tokens.size() - share.outputs;
     AddShare(share, 0, share.tokens.size(), batch);
   }
-  const absl::StatusOr<int> result = Decode(batch, token);
+  const absl::StatusOr<int> result = Decode(batch, control);
   for (LlamaShare& share : shares) {
     const uint64_t before = share.sequence->computed();
     if (result.ok() && *result == 0) {
@@ -188,7 +195,7 @@ absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const Canc
   return result.status();
 }
 
-absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const CancelToken& token) {
+absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const CallControl& control) {
   exact_logits_.clear();
   for (LlamaShare& share : shares) {
     share.first_output = exact_logits_.size() / model_.vocab_size();
@@ -196,7 +203,7 @@ absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const Canc
     for (size_t i = 0; i < share.tokens.size(); i += step) {
       Batch batch = NewBatch(step);
       AddShare(share, i, step, batch);
-      const absl::StatusOr<int> result = Decode(batch, token);
+      const absl::StatusOr<int> result = Decode(batch, control);
       if (!result.ok() || *result != 0) {
         share.sequence->Resync();
         return result.status();
@@ -222,12 +229,12 @@ void LlamaDecoder::SetThreads() {
   }
 }
 
-absl::StatusOr<int> LlamaDecoder::Decode(Batch& batch, const CancelToken& token) {
+absl::StatusOr<int> LlamaDecoder::Decode(Batch& batch, const CallControl& control) {
   if (batch.token.empty() || batch.token.size() > max_tokens_) {
     return absl::InternalError("a pass of no tokens, or of too many");
   }
   SetThreads();
-  const AbortHook hook(model_.context(), token);
+  const AbortHook hook(model_.context(), control);
   const NonCausal non_causal(model_.context(), batch.non_causal);
   try {
     const int result = llama_decode(model_.context(), batch.View());
@@ -251,23 +258,26 @@ absl::Span<float> LlamaDecoder::Logits(const LlamaShare& share, size_t i) {
 }
 
 absl::StatusOr<bool> LlamaDecoder::ComputeSome(LlamaSequence& sequence, uint64_t end,
-                                               const CancelToken& token) {
+                                               const CallControl& control) {
   if (sequence.computed() >= end) return true;
   if (!sequence.media().Complete(sequence.computed(), end)) return NoMediaToCompute();
   LlamaShare share;
   share.sequence = &sequence;
   share.Take(sequence.NextPiece(end, max_tokens()));
-  if (absl::Status status = Run(absl::MakeSpan(&share, 1), token); !status.ok()) return status;
+  if (absl::Status status = Run(absl::MakeSpan(&share, 1), control); !status.ok()) return status;
   if (share.done < share.tokens.size()) return absl::CancelledError("cancelled while computing");
   return sequence.computed() >= end;
 }
 
-absl::Status LlamaDecoder::AddEmbeddings(Batch& batch, std::vector<double>& sum) {
-  const CancelToken never;
+absl::Status LlamaDecoder::AddEmbeddings(Batch& batch, const CallControl& control,
+                                         std::vector<double>& sum) {
+  const Clock::time_point begin = Clock::now();
   llama_set_embeddings(model_.context(), true);
-  const absl::StatusOr<int> result = Decode(batch, never);
+  const absl::StatusOr<int> result = Decode(batch, control);
   llama_set_embeddings(model_.context(), false);
   if (!result.ok()) return result.status();
+  if (*result != 0) return absl::CancelledError("cancelled while computing");
+  embed_size_.Took(batch.token.size(), absl::FromChrono(Clock::now() - begin));
   for (size_t i = 0; i < batch.token.size(); ++i) {
     const float* state = llama_get_embeddings_ith(model_.context(), static_cast<int32_t>(i));
     if (state == nullptr) return absl::InternalError("the library has no embeddings");
@@ -276,20 +286,21 @@ absl::Status LlamaDecoder::AddEmbeddings(Batch& batch, std::vector<double>& sum)
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<float>> LlamaDecoder::Embed(absl::Span<const Token> tokens) {
+absl::StatusOr<std::vector<float>> LlamaDecoder::Embed(absl::Span<const Token> tokens,
+                                                       const CallControl& control) {
   if (!kv_.cells().MakeRoom(tokens.size())) return NoRoom(tokens.size(), kv_.cells());
   const std::unique_ptr<KvSequence> scratch = KvSequence::Take(kv_);
   if (scratch == nullptr)
     return absl::ResourceExhaustedError("no sequence is left to compute with");
   std::vector<double> sum(model_.embedding_size());
-  const size_t chunk = exact_ ? 1 : max_outputs_;
-  for (size_t start = 0; start < tokens.size(); start += chunk) {
-    const size_t count = std::min(chunk, tokens.size() - start);
+  for (size_t start = 0, count = 0; start < tokens.size(); start += count) {
+    if (absl::Status status = control.GoOn(); !status.ok()) return status;
+    count = std::min(exact_ ? 1 : embed_size_.tokens(), tokens.size() - start);
     Batch batch = NewBatch(count);
     for (size_t i = 0; i < count; ++i) {
       batch.Add(tokens[start + i], nullptr, start + i, scratch->id(), true);
     }
-    if (absl::Status status = AddEmbeddings(batch, sum); !status.ok()) return status;
+    if (absl::Status status = AddEmbeddings(batch, control, sum); !status.ok()) return status;
   }
   std::vector<float> mean;
   mean.reserve(sum.size());

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "engine/cancel_token.h"
+#include "engine/call_control.h"
 #include "engine/compute_threads.h"
 #include "engine/llama/llama_kv.h"
 #include "engine/llama/llama_model.h"
@@ -42,8 +42,9 @@ absl::Status NoMediaToCompute();
 
 // Passes over the model: the only place that lets the library compute. A pass computes the shares
 // of many lanes in one batch. The abort hook of the library is asked at each node of its graph;
-// what it takes back of a pass that was cancelled inside is taken back in the sequences, too. On a
-// GPU it is asked between micro-batches.
+// what it takes back of a pass that was cancelled inside is taken back in the sequences, too. Each
+// node is a sign of life (CallControl::Progress, at most fifty a second). On a GPU the hook is
+// asked between micro-batches.
 //
 // Threads: one. Lifetime: the model must outlive it.
 class LlamaDecoder {
@@ -54,41 +55,44 @@ class LlamaDecoder {
   LlamaDecoder& operator=(const LlamaDecoder&) = delete;
   ~LlamaDecoder();
 
-  // Of the next pass: tokens, of those that stand for media, and outputs (their logits are kept
-  // until the next pass).
+  // Of the next pass: tokens, whatever they stand for (a non-causal share may have more), and
+  // outputs (their logits are kept until the next pass).
   size_t max_tokens() const { return pass_size_.tokens(); }
-  size_t max_media_tokens() const { return max_tokens_; }
   size_t max_outputs() const { return max_outputs_; }
 
   // How long the last pass took that was not cancelled.
   absl::Duration pass_time() const { return pass_time_; }
 
-  // OK also if `token` was set meanwhile; `done` says what was computed. Errors: ResourceExhausted
-  // (no room; nothing has changed), Internal (the library failed; sequences hold what it kept).
-  absl::Status Run(absl::Span<LlamaShare> shares, const CancelToken& token);
+  // OK also if the token was set meanwhile; `done` says what was computed. Errors:
+  // ResourceExhausted (no room; nothing has changed), Internal (the library failed; sequences hold
+  // what it kept).
+  absl::Status Run(absl::Span<LlamaShare> shares, const CallControl& control);
   // The logits of the share's i-th output, until the next pass. May be changed.
   absl::Span<float> Logits(const LlamaShare& share, size_t i);
 
   // Computes the sequence up to `end`, one pass a call. True: it is. Errors as Run; Cancelled;
-  // FailedPrecondition: it has media that is not here.
-  absl::StatusOr<bool> ComputeSome(LlamaSequence& sequence, uint64_t end, const CancelToken& token);
+  // FailedPrecondition: it has media that is not here. Whether the adapter is the sequence's is for
+  // the caller to check (LlamaWorld::ComputeSome).
+  absl::StatusOr<bool> ComputeSome(LlamaSequence& sequence, uint64_t end,
+                                   const CallControl& control);
 
   // The mean of the last layer's states of these tokens, as many numbers as
-  // LlamaModel::embedding_size. ResourceExhausted, Internal.
-  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens);
+  // LlamaModel::embedding_size, computed pass by pass. ResourceExhausted, Internal, Cancelled.
+  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
+                                           const CallControl& control);
 
  private:
   struct Batch;
 
   absl::Status MakeRoom(absl::Span<LlamaShare> shares);
-  absl::Status RunTogether(absl::Span<LlamaShare> shares, const CancelToken& token);
-  absl::Status RunOneByOne(absl::Span<LlamaShare> shares, const CancelToken& token);
+  absl::Status RunTogether(absl::Span<LlamaShare> shares, const CallControl& control);
+  absl::Status RunOneByOne(absl::Span<LlamaShare> shares, const CallControl& control);
   void SetThreads();
   // 0; 2: cancelled.
-  absl::StatusOr<int> Decode(Batch& batch, const CancelToken& token);
+  absl::StatusOr<int> Decode(Batch& batch, const CallControl& control);
   Batch NewBatch(size_t tokens) const;
   void AddShare(const LlamaShare& share, size_t first, size_t count, Batch& batch) const;
-  absl::Status AddEmbeddings(Batch& batch, std::vector<double>& sum);
+  absl::Status AddEmbeddings(Batch& batch, const CallControl& control, std::vector<double>& sum);
 
   LlamaModel& model_;
   KvSequences& kv_;
@@ -97,6 +101,7 @@ class LlamaDecoder {
   const size_t max_outputs_;
   ThreadChoice threads_;
   PassSize pass_size_;
+  PassSize embed_size_;  // of a pass of Embed, which has an output for each token
   absl::Duration pass_time_;
   std::vector<float> exact_logits_;
 };

@@ -67,6 +67,8 @@ absl::StatusOr<uint64_t> LlamaGeneration::SnapshotBoundary(SequenceHandle sequen
   const absl::StatusOr<LlamaSequence*> found = FindLlamaState(*world_, sequence, space);
   if (!found.ok()) return found.status();
   uint64_t boundary = std::min(cap, (*found)->length());
+  // What is not computed cannot be any more.
+  if (!world_->CheckAdapter(**found).ok()) boundary = std::min(boundary, (*found)->computed());
   while ((*found)->media().Splits(boundary)) --boundary;
   if (!(*found)->IsMissing({0, boundary})) return boundary;
   return absl::FailedPreconditionError("part of the range is not on the device");
@@ -126,7 +128,8 @@ absl::Status LlamaGeneration::ReleaseSeed(SeedHandle seed) {
 }
 
 absl::StatusOr<CacheNode> LlamaGeneration::Publish(SequenceHandle sequence,
-                                                   absl::Span<const Token> tokens) {
+                                                   absl::Span<const Token> tokens,
+                                                   const CallControl& control) {
   world_->ExpireLeases();
   const absl::StatusOr<LlamaSequence*> found = world_->sequences.Find(sequence);
   if (!found.ok()) return found.status();
@@ -141,9 +144,9 @@ absl::StatusOr<CacheNode> LlamaGeneration::Publish(SequenceHandle sequence,
   if (published.IsMissing({0, whole})) {
     return absl::FailedPreconditionError("part of the range is not on the device");
   }
-  const CancelToken never;
   for (absl::StatusOr<bool> done = false; !*done;) {
-    done = world_->decoder.ComputeSome(published, whole, never);
+    if (absl::Status status = control.GoOn(); !status.ok()) return status;
+    done = world_->ComputeSome(published, whole, control);
     if (!done.ok()) return done.status();
   }
   const absl::StatusOr<int32_t> id = published.Id();
@@ -152,13 +155,15 @@ absl::StatusOr<CacheNode> LlamaGeneration::Publish(SequenceHandle sequence,
 }
 
 absl::Status LlamaGeneration::PublishSequence(SequenceHandle sequence,
-                                              absl::Span<const Token> tokens) {
-  return Publish(sequence, tokens).status();
+                                              absl::Span<const Token> tokens,
+                                              const CallControl& control) {
+  return Publish(sequence, tokens, control).status();
 }
 
 absl::StatusOr<SeedHandle> LlamaGeneration::AdoptSequence(SequenceHandle sequence,
-                                                          absl::Span<const Token> tokens) {
-  const absl::StatusOr<CacheNode> node = Publish(sequence, tokens);
+                                                          absl::Span<const Token> tokens,
+                                                          const CallControl& control) {
+  const absl::StatusOr<CacheNode> node = Publish(sequence, tokens, control);
   if (!node.ok()) return node.status();
   const absl::StatusOr<Lease> lease = world_->leases.Acquire(*node, world_->Now());
   if (!lease.ok()) return lease.status();
@@ -228,18 +233,20 @@ absl::Status LlamaGeneration::FreeLogitBias(LogitBiasHandle bias) {
   return world_->biases.Free(bias);
 }
 
-absl::StatusOr<std::vector<float>> LlamaGeneration::Embed(absl::Span<const Token> tokens) {
+absl::StatusOr<std::vector<float>> LlamaGeneration::Embed(absl::Span<const Token> tokens,
+                                                          const CallControl& control) {
   if (tokens.empty()) return absl::InvalidArgumentError("an embedding of no tokens");
   if (absl::Status status = world_->CheckTokens(tokens); !status.ok()) return status;
   if (tokens.size() > world_->model->context_tokens()) {
     return absl::InvalidArgumentError(
         absl::StrCat("more tokens than the context of ", world_->model->context_tokens()));
   }
-  return world_->decoder.Embed(tokens);
+  return world_->decoder.Embed(tokens, control);
 }
 
-absl::StatusOr<AdapterId> LlamaGeneration::LoadAdapter(const std::string& path) {
-  return world_->adapter.Load(path);
+absl::StatusOr<AdapterId> LlamaGeneration::LoadAdapter(const std::string& path,
+                                                       const CallControl& control) {
+  return world_->adapter.Load(path, control);
 }
 
 absl::Status LlamaGeneration::UnloadAdapter() {
@@ -249,12 +256,14 @@ absl::Status LlamaGeneration::UnloadAdapter() {
 
 absl::StatusOr<AdapterId> LlamaGeneration::CurrentAdapter() { return world_->adapter.current().id; }
 
-absl::StatusOr<MediaInfo> LlamaGeneration::ProbeMedia(const std::string& path) {
-  return world_->media.Probe(path);
+absl::StatusOr<MediaInfo> LlamaGeneration::ProbeMedia(const std::string& path,
+                                                      const CallControl& control) {
+  return world_->media.Probe(path, control);
 }
 
-absl::StatusOr<EncodedMedia> LlamaGeneration::EncodeMedia(const std::string& path) {
-  return world_->media.Encode(path);
+absl::StatusOr<EncodedMedia> LlamaGeneration::EncodeMedia(const std::string& path,
+                                                          const CallControl& control) {
+  return world_->media.Encode(path, control);
 }
 
 absl::Status LlamaGeneration::ReleaseMedia(MediaHandle media) {

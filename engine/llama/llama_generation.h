@@ -51,9 +51,10 @@ class LlamaGeneration : public Generation {
                                     absl::Span<const uint64_t> media_deps) override;
   absl::Status ReleaseSeed(SeedHandle seed) override;
   // Computes what is not computed yet of the blocks.
-  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens) override;
-  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence,
-                                           absl::Span<const Token> tokens) override;
+  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                               const CallControl& control) override;
+  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
+                                           const CallControl& control) override;
   absl::Status Unpublish(absl::Span<const Token> tokens) override;
   absl::StatusOr<uint64_t> EvictCache(uint64_t target, const EvictPolicy& policy) override;
   absl::Status EvictEntries(absl::Span<const CacheKey> keys) override;
@@ -67,16 +68,20 @@ class LlamaGeneration : public Generation {
 
   // The mean of the last layer's states, not normalised. InvalidArgument: no tokens, or more than
   // the context.
-  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens) override;
+  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
+                                           const CallControl& control) override;
 
-  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path) override;
+  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path,
+                                        const CallControl& control) override;
   absl::Status UnloadAdapter() override;
   absl::StatusOr<AdapterId> CurrentAdapter() override;
 
   // Images, if there is a projector. While one is encoded nothing else happens. A missing begin or
   // end token is given as the image token. The input must have image tokens where one is bound.
-  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path) override;
-  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path) override;
+  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path,
+                                       const CallControl& control) override;
+  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path,
+                                           const CallControl& control) override;
   absl::Status ReleaseMedia(MediaHandle media) override;
   absl::Status BindMedia(LaneTag tag, MediaHandle media, uint64_t token_offset) override;
 
@@ -97,7 +102,8 @@ class LlamaGeneration : public Generation {
   bool CheckInvariants() const;
 
  private:
-  absl::StatusOr<CacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens);
+  absl::StatusOr<CacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens,
+                                    const CallControl& control);
   absl::StatusOr<GrammarHandle> AddGrammar(const absl::StatusOr<std::string>& gbnf,
                                            absl::string_view spelled);
 

@@ -52,9 +52,7 @@ absl::Status LlamaLane::FindSequence() {
   const absl::StatusOr<LlamaSequence*> found = world_.sequences.Find(work_.sequence);
   if (!found.ok()) return found.status();
   sequence_ = *found;
-  if (sequence_->adapter().id != world_.adapter.current().id) {
-    return absl::FailedPreconditionError("the sequence was made under another adapter");
-  }
+  if (absl::Status status = world_.CheckAdapter(*sequence_); !status.ok()) return status;
   if (sequence_->IsMissing()) {
     return absl::FailedPreconditionError("part of the sequence's state is not on the device");
   }
@@ -179,7 +177,6 @@ LlamaShare LlamaLane::Share(size_t max_tokens, size_t max_outputs) {
   share.sequence = sequence_;
   const uint64_t target = Target();
   share.Take(sequence_->NextPiece(target, max_tokens));
-  if (share.tokens.size() > max_tokens) return {};
   valid_ = sequence_->computed() + share.tokens.size();
   if (valid_ < sequence_->length() || target < sequence_->length()) return share;
   share.outputs = 1;

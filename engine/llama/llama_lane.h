@@ -35,8 +35,8 @@ class LlamaLane {
   bool draws() const { return work_.max_tokens > 0; }
   // Whether what it computes next stands for media: then a pass of such tokens is needed.
   bool NextIsMedia();
-  // What the lane wants of the next pass, none if it does not fit, up to so many tokens and outputs
-  // (at least one of each).
+  // What the lane wants of the next pass, up to so many tokens and outputs (at least one of each);
+  // of tokens that are computed at once all.
   LlamaShare Share(size_t max_tokens, size_t max_outputs);
   // After the pass: draws what it gives. `stopped` is asked between two draws.
   template <typename Stopped>

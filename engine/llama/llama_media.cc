@@ -32,38 +32,41 @@ MediaMap MarksOf(const BoundMedia& bound) {
   return marks;
 }
 
-absl::StatusOr<std::string> LlamaMedia::Read(const std::string& path) const {
+absl::StatusOr<std::string> LlamaMedia::Read(const std::string& path,
+                                             const CallControl& control) const {
   if (encoder_ == nullptr) return NoProjector();
-  return ReadImageFile(path);
+  return ReadImageFile(path, control);
 }
 
-absl::StatusOr<MediaInfo> LlamaMedia::Probe(const std::string& path) {
-  const absl::StatusOr<std::string> bytes = Read(path);
+absl::StatusOr<MediaInfo> LlamaMedia::Probe(const std::string& path, const CallControl& control) {
+  const absl::StatusOr<std::string> bytes = Read(path, control);
   if (!bytes.ok()) return bytes.status();
   return encoder_->Probe(*bytes);
 }
 
-absl::StatusOr<EncodedMedia> LlamaMedia::Encode(const std::string& path) {
-  const absl::StatusOr<std::string> bytes = Read(path);
+absl::StatusOr<EncodedMedia> LlamaMedia::Encode(const std::string& path,
+                                                const CallControl& control) {
+  const absl::StatusOr<std::string> bytes = Read(path, control);
   if (!bytes.ok()) return bytes.status();
   if (media_.size() >= kLlamaMaxMedia) return TooMany(kLlamaMaxMedia, "media");
   const absl::StatusOr<MediaInfo> info = encoder_->Probe(*bytes);
   if (!info.ok()) return info.status();
-  const absl::StatusOr<MediaItemRef> item = ItemFor(*bytes, *info);
+  const absl::StatusOr<MediaItemRef> item = ItemFor(*bytes, *info, control);
   if (!item.ok()) return item.status();
   const auto handle = handles_.Next<MediaHandle>();
   media_.emplace(handle, Held{*item, info->image_token});
   return EncodedMedia{handle, *info};
 }
 
-absl::StatusOr<MediaItemRef> LlamaMedia::ItemFor(const std::string& bytes, const MediaInfo& info) {
+absl::StatusOr<MediaItemRef> LlamaMedia::ItemFor(const std::string& bytes, const MediaInfo& info,
+                                                 const CallControl& control) {
   if (MediaItemRef known = Find(info.preprocess_fp); known != nullptr) return known;
   std::erase_if(items_, [](const auto& entry) { return entry.second.expired(); });
   if (this->bytes() + info.n_tokens * encoder_->row_bytes() > max_bytes_) {
     return absl::ResourceExhaustedError(
         absl::StrCat("images that are in use take ", this->bytes(), " bytes"));
   }
-  absl::StatusOr<MediaItemRef> item = encoder_->Encode(bytes, info.preprocess_fp);
+  absl::StatusOr<MediaItemRef> item = encoder_->Encode(bytes, info.preprocess_fp, control);
   if (!item.ok()) return item.status();
   if ((*item)->tokens != info.n_tokens) {
     return absl::InternalError(

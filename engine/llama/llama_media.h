@@ -39,10 +39,10 @@ class LlamaMedia {
 
   // Errors of these four: Unimplemented: there is no projector. Those of ReadImageFile and
   // MediaEncoder::Probe.
-  absl::StatusOr<MediaInfo> Probe(const std::string& path);
+  absl::StatusOr<MediaInfo> Probe(const std::string& path, const CallControl& control);
   // And those of MediaEncoder::Encode; ResourceExhausted: kLlamaMaxMedia handles, or what sequences
   // and handles have takes `max_bytes`.
-  absl::StatusOr<EncodedMedia> Encode(const std::string& path);
+  absl::StatusOr<EncodedMedia> Encode(const std::string& path, const CallControl& control);
   absl::Status Release(MediaHandle handle);  // NotFound; bindings stay
   // NotFound, ResourceExhausted.
   absl::Status Bind(LaneTag tag, MediaHandle handle, uint64_t token_offset);
@@ -66,8 +66,9 @@ class LlamaMedia {
     Held media;
   };
 
-  absl::StatusOr<std::string> Read(const std::string& path) const;
-  absl::StatusOr<MediaItemRef> ItemFor(const std::string& bytes, const MediaInfo& info);
+  absl::StatusOr<std::string> Read(const std::string& path, const CallControl& control) const;
+  absl::StatusOr<MediaItemRef> ItemFor(const std::string& bytes, const MediaInfo& info,
+                                       const CallControl& control);
   static absl::Status CheckBinding(const Binding& binding, absl::Span<const Token> input);
 
   HandleSource& handles_;

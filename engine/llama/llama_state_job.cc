@@ -121,7 +121,7 @@ class LlamaExport : public LlamaStateJob {
  protected:
   absl::StatusOr<bool> Prepare(LlamaSequence& sequence, const CancelToken& token) override {
     if (sequence.computed() < what_.range.end) {
-      const auto some = world().decoder.ComputeSome(sequence, what_.range.end, token);
+      const auto some = world().ComputeSome(sequence, what_.range.end, CallControl(token, nullptr));
       if (!some.ok()) return some.status();
       return false;
     }
@@ -273,6 +273,9 @@ absl::StatusOr<ExportSize> SizeOfLlamaExport(const LlamaWorld& world, SequenceHa
   if ((*found)->IsMissing(range)) {
     return absl::FailedPreconditionError("part of the range is not on the device");
   }
+  if ((*found)->computed() < range.end) {
+    if (absl::Status status = world.CheckAdapter(**found); !status.ok()) return status;
+  }
   const StateImage image = ImageOf(world, **found, range);
   return ExportSize{image.bytes(), (*found)->version()};
 }
@@ -310,6 +313,10 @@ absl::StatusOr<std::unique_ptr<StateJob>> StartLlamaImport(LlamaWorld& world,
   if (!status.ok()) return status;
   absl::StatusOr<StateHead> head = ParseStateHead(bytes, what.range, world.model->vocab_size());
   if (!head.ok()) return head.status();
+  if (const uint32_t most = PartTokens(world); head->part > most) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("state in parts of ", head->part, " tokens; at most ", most));
+  }
   const StateImage image(world.layout, what.range, head->part, head->media_runs);
   if (bytes.size() != image.bytes()) {
     return absl::InvalidArgumentError(

@@ -13,14 +13,16 @@ namespace {
 class Passes {
  public:
   Passes(LlamaWorld& world, const Tick& tick, const CancelToken& token, TickHost& host)
-      : world_(world), tick_(tick), token_(token), host_(host) {}
+      : world_(world), tick_(tick), token_(token), host_(host), control_(token, [this] {
+          (void)host_.LaneStopped(0);  // asking is the sign of life that a tick has
+        }) {}
 
   // One pass of the lanes that are not done. False: none is left.
   bool Run(std::vector<LlamaLane>& lanes) {
     StopLanes(lanes);
     Collect(lanes);
     if (shares_.empty()) return false;
-    const absl::Status status = world_.decoder.Run(absl::MakeSpan(shares_), token_);
+    const absl::Status status = world_.decoder.Run(absl::MakeSpan(shares_), control_);
     if (absl::IsResourceExhausted(status)) {
       lanes[whose_.back()].Fail(status);
       return true;
@@ -58,7 +60,7 @@ class Passes {
     shares_.clear();
     whose_.clear();
     ChooseKind(lanes);
-    tokens_left_ = media_ ? world_.decoder.max_media_tokens() : world_.decoder.max_tokens();
+    tokens_left_ = world_.decoder.max_tokens();
     outputs_left_ = world_.decoder.max_outputs();
     size_t& next = media_ ? next_media_ : next_;
     const size_t first = std::exchange(next, 0);
@@ -98,6 +100,7 @@ class Passes {
   const Tick& tick_;
   const CancelToken& token_;
   TickHost& host_;
+  const CallControl control_;
   std::vector<LlamaShare> shares_;
   std::vector<size_t> whose_;  // lanes, by share
   size_t tokens_left_ = 0;

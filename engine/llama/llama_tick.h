@@ -18,9 +18,9 @@ inline constexpr size_t kLlamaMaxLanes = 256;
 // token is (LlamaDecoder). The token set, lanes that are not done end with kStopped: with their
 // whole input if they were prepared, and as they were otherwise.
 //
-// An image's tokens are computed in passes without others; those of several lanes together, except
-// where they see each other (some models' images), which is one lane's image a pass. With lanes of
-// both kinds the passes alternate.
+// An image's tokens are computed in passes without others, which are as large as those of text;
+// those of several lanes together, except where they see each other (some models' images), which is
+// one lane's image a pass, however large it is. With lanes of both kinds the passes alternate.
 //
 // If the KV cache has no room for a pass, lanes fail with ResourceExhausted, the last first, until
 // it has.

@@ -76,10 +76,22 @@ absl::Status LlamaWorld::AddBlank(LlamaSequence& sequence, uint64_t count) {
   const llama_token first = llama_vocab_bos(model->vocab());
   sequence.Append(std::vector<Token>(count, first < 0 ? 0 : static_cast<Token>(first)),
                   /*drawn=*/false);
-  const CancelToken never;
+  const CallControl unattended;
   absl::StatusOr<bool> done = false;
-  while (done.ok() && !*done) done = decoder.ComputeSome(sequence, sequence.length(), never);
+  while (done.ok() && !*done) done = decoder.ComputeSome(sequence, sequence.length(), unattended);
   return done.status();
+}
+
+absl::Status LlamaWorld::CheckAdapter(const LlamaSequence& sequence) const {
+  if (sequence.adapter().id == adapter.current().id) return absl::OkStatus();
+  return absl::FailedPreconditionError("the sequence was made under another adapter");
+}
+
+absl::StatusOr<bool> LlamaWorld::ComputeSome(LlamaSequence& sequence, uint64_t end,
+                                             const CallControl& control) {
+  if (sequence.computed() >= end) return true;
+  if (absl::Status status = CheckAdapter(sequence); !status.ok()) return status;
+  return decoder.ComputeSome(sequence, end, control);
 }
 
 void LlamaWorld::ClearSpoiltCells() {

@@ -43,6 +43,14 @@ struct LlamaWorld {
   absl::Status WarmUp();
   absl::Duration warm_pass_time;  // of PassSize::kLeast tokens, once warm
 
+  // OK if the loaded adapter is the one that the sequence was made under: only then may more of its
+  // state be computed. FailedPrecondition.
+  absl::Status CheckAdapter(const LlamaSequence& sequence) const;
+  // Computes what is missing of the state of the first `end` tokens, one pass a call. True: it is
+  // all there. Errors as LlamaDecoder::ComputeSome; FailedPrecondition: see CheckAdapter.
+  absl::StatusOr<bool> ComputeSome(LlamaSequence& sequence, uint64_t end,
+                                   const CallControl& control);
+
   PrefixLeases::Moment Now() const;
   void ExpireLeases() { leases.Expire(Now()); }
   // InvalidArgument: no such token.

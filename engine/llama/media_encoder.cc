@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/compute_threads.h"
+#include "engine/llama/heartbeat.h"
 #include "engine/llama/library_guard.h"
 #include "engine/llama/projector_check.h"
 #include "engine/loader/sha256.h"
@@ -58,6 +59,49 @@ uint32_t ImageToken(const llama_vocab* vocab) {
 }
 
 }  // namespace
+
+// What the library asks at each node of its graph: whether it may compute up to here and let us
+// look, and then, whether it may go on.
+class MediaEncoder::EncodeHook {
+ public:
+  // How many nodes the library computes between two looks.
+  static constexpr int kNodes = 4;
+
+  // While it exists the library asks this control.
+  class Use {
+   public:
+    Use(EncodeHook& hook, const CallControl& control) : hook_(hook), beat_(control) {
+      hook_.control_ = &control;
+      hook_.beat_ = &beat_;
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() { hook_.control_ = nullptr; }
+
+   private:
+    EncodeHook& hook_;
+    Heartbeat beat_;
+  };
+
+  static bool Ask(ggml_tensor* /*node*/, bool ask, void* hook) {
+    return static_cast<EncodeHook*>(hook)->Answer(ask);
+  }
+
+ private:
+  bool Answer(bool ask) {
+    if (control_ == nullptr) return !ask;
+    if (ask) return ++nodes_ % kNodes == 0;
+    beat_->Beat();
+    return !control_->token().cancelled();
+  }
+
+  const CallControl* control_ = nullptr;  // null: nobody wants to know
+  Heartbeat* beat_ = nullptr;
+  int nodes_ = 0;
+};
+
+MediaEncoder::MediaEncoder(LlamaModel& model)
+    : model_(model), hook_(std::make_unique<EncodeHook>()) {}
 
 // What the library makes of one image: parts, some of which are text. A single token before and
 // after the image is for the prompt to say; other text is part of what stands for the image.
@@ -154,6 +198,8 @@ absl::Status MediaEncoder::Open(const EngineConfig& config, const LlamaOptions& 
   params.flash_attn_type =
       options.exact ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
   params.warmup = true;
+  params.cb_eval = &EncodeHook::Ask;
+  params.cb_eval_user_data = hook_.get();
   (void)model_.library().TakeError();
   std::string reason;
   try {
@@ -202,7 +248,7 @@ absl::Status MediaEncoder::WarmUp() {
   const auto item = Guarded<MediaItemRef>([&]() -> absl::StatusOr<MediaItemRef> {
     const absl::StatusOr<Chunks> chunks = Prepare({kBlankSide, kBlankSide}, grey.data());
     if (!chunks.ok()) return chunks.status();
-    return EncodeChunks(*chunks, 0);
+    return EncodeChunks(*chunks, 0, CallControl());
   });
   encode_time_ = MonotonicTime() - start;
   if (item.ok()) return absl::OkStatus();
@@ -265,23 +311,25 @@ absl::StatusOr<MediaInfo> MediaEncoder::Probe(absl::string_view bytes) {
   });
 }
 
-absl::StatusOr<MediaItemRef> MediaEncoder::Encode(absl::string_view bytes, uint64_t fingerprint) {
+absl::StatusOr<MediaItemRef> MediaEncoder::Encode(absl::string_view bytes, uint64_t fingerprint,
+                                                  const CallControl& control) {
   const absl::StatusOr<Image> image = DecodeImage(bytes);
   if (!image.ok()) return image.status();
   return Guarded<MediaItemRef>([&]() -> absl::StatusOr<MediaItemRef> {
     const absl::StatusOr<Chunks> chunks = Prepare(image->size, image->rgb.data());
     if (!chunks.ok()) return chunks.status();
-    return EncodeChunks(*chunks, fingerprint);
+    return EncodeChunks(*chunks, fingerprint, control);
   });
 }
 
-absl::StatusOr<MediaItemRef> MediaEncoder::EncodeChunks(const Chunks& chunks,
-                                                        uint64_t fingerprint) {
+absl::StatusOr<MediaItemRef> MediaEncoder::EncodeChunks(const Chunks& chunks, uint64_t fingerprint,
+                                                        const CallControl& control) {
   auto item = std::make_shared<MediaItem>();
   item->fingerprint = fingerprint;
   item->parts.reserve(chunks.size());
   for (size_t i = 0; i < chunks.size(); ++i) {
-    absl::StatusOr<MediaPart> part = EncodePart(chunks, i);
+    if (absl::Status status = control.GoOn(); !status.ok()) return status;
+    absl::StatusOr<MediaPart> part = EncodePart(chunks, i, control);
     if (!part.ok()) return part.status();
     part->start = item->tokens;
     item->tokens += part->count;
@@ -290,7 +338,8 @@ absl::StatusOr<MediaItemRef> MediaEncoder::EncodeChunks(const Chunks& chunks,
   return item;
 }
 
-absl::StatusOr<MediaPart> MediaEncoder::EncodePart(const Chunks& chunks, size_t index) {
+absl::StatusOr<MediaPart> MediaEncoder::EncodePart(const Chunks& chunks, size_t index,
+                                                   const CallControl& control) {
   MediaPart part;
   const mtmd_input_chunk* chunk = chunks[index];
   part.count = chunks.Tokens(index);
@@ -301,7 +350,11 @@ absl::StatusOr<MediaPart> MediaEncoder::EncodePart(const Chunks& chunks, size_t 
     return part;
   }
   (void)model_.library().TakeError();
-  if (mtmd_encode_chunk(context_, chunk) != 0) {
+  const EncodeHook::Use use(*hook_, control);
+  const int32_t result = mtmd_encode_chunk(context_, chunk);
+  // Cut short, the library says that all is well.
+  if (control.token().cancelled()) return absl::CancelledError("cancelled while encoding");
+  if (result != 0) {
     return absl::InternalError(
         absl::StrCat("the image cannot be encoded: ", model_.library().TakeError()));
   }

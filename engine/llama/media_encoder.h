@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "engine/call_control.h"
 #include "engine/engine.h"
 #include "engine/generation.h"
 #include "engine/llama/image_file.h"
@@ -23,7 +24,8 @@ namespace superfluid {
 // part (mtmd) and a projector's file of its own ("mmproj"). It computes on the device that the
 // model's layers are on, with as many threads.
 //
-// A library call cannot be aborted, and lasts as long as the projector takes.
+// While the library computes, what it has computed is a sign of life, and the token is looked at:
+// some nodes of its graph at a time. What it prepares before that (scaling) is one go.
 //
 // Threads: one. Lifetime: the model must outlive it.
 class MediaEncoder {
@@ -43,8 +45,9 @@ class MediaEncoder {
   // computed at once, than "ubatch".
   absl::StatusOr<MediaInfo> Probe(absl::string_view bytes);
   // The same, encoded; `fingerprint` is what Probe gave. InvalidArgument also for an image that is
-  // damaged; Internal: the library failed, or what it computed are no numbers.
-  absl::StatusOr<MediaItemRef> Encode(absl::string_view bytes, uint64_t fingerprint);
+  // damaged; Internal: the library failed, or what it computed are no numbers; Cancelled.
+  absl::StatusOr<MediaItemRef> Encode(absl::string_view bytes, uint64_t fingerprint,
+                                      const CallControl& control);
 
   uint64_t row_bytes() const;                                  // of a token
   uint64_t weight_bytes() const { return facts_.file_bytes; }  // of the projector
@@ -52,8 +55,9 @@ class MediaEncoder {
 
  private:
   class Chunks;
+  class EncodeHook;
 
-  explicit MediaEncoder(LlamaModel& model) : model_(model) {}
+  explicit MediaEncoder(LlamaModel& model);
   absl::Status Open(const EngineConfig& config, const LlamaOptions& options);
   absl::Status CheckKind() const;
   absl::Status WarmUp();
@@ -62,8 +66,10 @@ class MediaEncoder {
   uint64_t Fingerprint(absl::string_view bytes) const;
   // Tokens and limits of an image; with what the library needs to encode it if it has pixels.
   absl::StatusOr<Chunks> Prepare(ImageSize size, const unsigned char* pixels);
-  absl::StatusOr<MediaItemRef> EncodeChunks(const Chunks& chunks, uint64_t fingerprint);
-  absl::StatusOr<MediaPart> EncodePart(const Chunks& chunks, size_t index);
+  absl::StatusOr<MediaItemRef> EncodeChunks(const Chunks& chunks, uint64_t fingerprint,
+                                            const CallControl& control);
+  absl::StatusOr<MediaPart> EncodePart(const Chunks& chunks, size_t index,
+                                       const CallControl& control);
   // Whether the library may be used, and calls it: an assertion that fails is an error.
   template <typename Result, typename Call>
   absl::StatusOr<Result> Guarded(Call call);
@@ -71,6 +77,7 @@ class MediaEncoder {
   LlamaModel& model_;
   GgufFacts facts_;
   mtmd_context* context_ = nullptr;
+  const std::unique_ptr<EncodeHook> hook_;  // before the context: the library calls it
   uint32_t image_token_ = 0;
   absl::Duration encode_time_;
   bool broken_ = false;  // an assertion has failed: its context is lost

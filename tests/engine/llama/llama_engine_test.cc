@@ -39,8 +39,8 @@ TEST(LlamaEngineTest, SaysWhatItIsAndServes) {
   EXPECT_THAT(json["calls"], Not(Contains("media_probe")));
   EXPECT_THAT(json["calls"], Not(Contains("transcribe")));
   Generation& generation = *(*engine)->generation();
-  EXPECT_TRUE(absl::IsUnimplemented(generation.ProbeMedia("a").status()));
-  EXPECT_TRUE(absl::IsUnimplemented(generation.ForwardStage({}).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(generation.ProbeMedia("a", {}).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(generation.ForwardStage({}, {}).status()));
   EXPECT_TRUE(absl::IsUnimplemented((*engine)->StartTranscription({}, nullptr).status()));
   EXPECT_GT((*engine)->Memory().allocated_bytes, 700'000U);
 }
@@ -126,13 +126,13 @@ TEST(LlamaEngineTest, TheSessionEndsAndTheCacheAndAdapterStay) {
   ASSERT_TRUE(engine.ok());
   Generation& generation = *(*engine)->generation();
   GenerationDriver driver(generation);
-  ASSERT_TRUE(generation.LoadAdapter(ModelFile("tiny_lora.gguf")).ok());
+  ASSERT_TRUE(generation.LoadAdapter(ModelFile("tiny_lora.gguf"), {}).ok());
   Script script;
   script.prompt.assign(40, 300);
   script.draws = 2;
   const auto made = driver.Plain(script);
   ASSERT_TRUE(made.ok());
-  ASSERT_TRUE(generation.AdoptSequence(made->sequence, script.prompt).ok());
+  ASSERT_TRUE(generation.AdoptSequence(made->sequence, script.prompt, {}).ok());
   const auto grammar = generation.CreateGrammar(R"({"type": "null"})");
   generation.EndSession();
   EXPECT_TRUE(absl::IsNotFound(generation.FreeSequence(made->sequence)));

@@ -45,7 +45,7 @@ TEST_F(LlamaMediaFilesTest, SaysWhatItServes) {
     EXPECT_THAT(json["calls"], Contains(call));
   }
   EXPECT_EQ(json["media"]["kinds"], nlohmann::json::array({"image"}));
-  const auto probed = generation().ProbeMedia(ModelFile(kImage));
+  const auto probed = generation().ProbeMedia(ModelFile(kImage), {});
   ASSERT_TRUE(probed.ok()) << probed.status();
   EXPECT_EQ(probed->n_tokens, 16U);
   EXPECT_EQ(probed->boi_token, probed->image_token);
@@ -53,11 +53,49 @@ TEST_F(LlamaMediaFilesTest, SaysWhatItServes) {
   EXPECT_EQ(Encode().info.n_tokens, probed->n_tokens);
 }
 
+// Set from the n-th look on.
+struct Looks {
+  int left = 0;
+};
+CancelReason CountDown(void* looks) noexcept {
+  return --static_cast<Looks*>(looks)->left < 0 ? CancelReason::kRequested : CancelReason::kNone;
+}
+
+TEST_F(LlamaMediaFilesTest, EncodingIsStoppedWhereverItIsAndLeavesNothing) {
+  const EncodedMedia media = Encode();
+  const Script script = ScriptOf({5, 6}, media.info, {7}, 4);
+  const std::vector<Token> expected = DrawWith(script, media.handle, 2);
+  ASSERT_TRUE(generation().ReleaseMedia(media.handle).ok());
+  const uint64_t before = engine_->Memory().host_retained_bytes;
+  int stopped = 0;
+  for (int looks = 0;; ++looks) {
+    Looks countdown{looks};
+    const CancelToken token(&CountDown, &countdown);
+    const auto encoded = generation().EncodeMedia(ModelFile(kImage), CallControl(token, nullptr));
+    if (encoded.ok()) {
+      EXPECT_EQ(DrawWith(script, encoded->handle, 2), expected);
+      break;
+    }
+    ASSERT_TRUE(absl::IsCancelled(encoded.status())) << encoded.status();
+    EXPECT_EQ(engine_->Memory().host_retained_bytes, before);
+    ++stopped;
+  }
+  EXPECT_GT(stopped, 4) << "some of them inside the library";
+}
+
+TEST_F(LlamaMediaFilesTest, ReadingAFileIsASignOfLife) {
+  int signs = 0;
+  const CancelToken token;
+  const CallControl control(token, [&] { ++signs; });
+  ASSERT_TRUE(generation().ProbeMedia(ModelFile(kImage), control).ok());
+  EXPECT_GE(signs, 1);
+}
+
 TEST_F(LlamaMediaFilesTest, WithoutAProjectorThereAreNoMedia) {
   Start();
   for (const absl::Status& status :
-       {generation().ProbeMedia(ModelFile(kImage)).status(),
-        generation().EncodeMedia(ModelFile(kImage)).status(),
+       {generation().ProbeMedia(ModelFile(kImage), {}).status(),
+        generation().EncodeMedia(ModelFile(kImage), {}).status(),
         generation().ReleaseMedia(MediaHandle{1}), generation().BindMedia({}, MediaHandle{1}, 0)}) {
     EXPECT_TRUE(absl::IsUnimplemented(status));
     EXPECT_THAT(std::string(status.message()), HasSubstr("without the option mmproj"));
@@ -76,12 +114,12 @@ TEST_F(LlamaMediaFilesTest, FilesThatAreNoImagesAreRefusedAndHarmNothing) {
       Temporary("text", "no image"), Temporary("header", png->substr(0, 40)),
       ::testing::TempDir(),          ModelFile("tiny_mmproj.gguf")};
   for (const std::string& path : wrong) {
-    EXPECT_TRUE(absl::IsInvalidArgument(generation().EncodeMedia(path).status())) << path;
+    EXPECT_TRUE(absl::IsInvalidArgument(generation().EncodeMedia(path, {}).status())) << path;
   }
   EXPECT_TRUE(absl::IsInvalidArgument(
-      generation().EncodeMedia(Temporary("cut.png", png->substr(0, 2000))).status()));
-  EXPECT_TRUE(absl::IsNotFound(generation().EncodeMedia("no/such.png").status()));
-  EXPECT_TRUE(absl::IsNotFound(generation().ProbeMedia("no/such.png").status()));
+      generation().EncodeMedia(Temporary("cut.png", png->substr(0, 2000)), {}).status()));
+  EXPECT_TRUE(absl::IsNotFound(generation().EncodeMedia("no/such.png", {}).status()));
+  EXPECT_TRUE(absl::IsNotFound(generation().ProbeMedia("no/such.png", {}).status()));
   EXPECT_EQ(engine_->Memory().host_retained_bytes, 0U);
   EXPECT_EQ(Encode().info.n_tokens, 16U);
 }
@@ -93,7 +131,7 @@ TEST_F(LlamaMediaFilesTest, ImagesOfAnyShapeAreEncoded) {
     const size_t bytes = size_t{3} * static_cast<size_t>(width) * static_cast<size_t>(height);
     const std::string path =
         Temporary("shape.ppm", "P6 " + sizes + " 255\n" + std::string(bytes, '\x35'));
-    const auto encoded = generation().EncodeMedia(path);
+    const auto encoded = generation().EncodeMedia(path, {});
     ASSERT_TRUE(encoded.ok()) << sizes << encoded.status();
     EXPECT_EQ(encoded->info.n_tokens, 16U);
   }
@@ -178,7 +216,7 @@ TEST_F(LlamaMediaFilesTest, HandlesAndBindingsAreBounded) {
   const EncodedMedia media = Encode();
   for (int i = 1; i < 1024; ++i) (void)Encode();
   EXPECT_EQ(engine_->Memory().host_retained_bytes, size_t{16} * 64 * sizeof(float));  // one image
-  EXPECT_TRUE(absl::IsResourceExhausted(generation().EncodeMedia(ModelFile(kImage)).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(generation().EncodeMedia(ModelFile(kImage), {}).status()));
   for (int i = 0; i < 4096; ++i) {
     ASSERT_TRUE(generation().BindMedia(LaneTag{77}, media.handle, 0).ok());
   }
@@ -216,7 +254,7 @@ TEST_F(LlamaMediaFilesTest, TheBytesOfAllImagesAreBounded) {
 
 TEST_F(LlamaMediaFilesTest, AnImageMustFitTheContextAndTheMicroBatch) {
   StartWith("tiny_mmproj.gguf", {{"context", "16"}});
-  EXPECT_TRUE(generation().EncodeMedia(ModelFile(kImage)).ok());
+  EXPECT_TRUE(generation().EncodeMedia(ModelFile(kImage), {}).ok());
   const absl::Status refused =
       MakeLlamaEngine(
           LlamaConfig(ModelFile("tiny_llama.gguf"),

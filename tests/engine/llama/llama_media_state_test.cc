@@ -146,7 +146,7 @@ TEST_F(LlamaMediaStateTest, ThePrefixCacheKnowsTheImage) {
   for (const char* projector : kProjectors) {
     Begin(projector, 20, 30);
     const SequenceHandle source = Source(0);
-    ASSERT_TRUE(generation().PublishSequence(source, script_.prompt).ok());
+    ASSERT_TRUE(generation().PublishSequence(source, script_.prompt, {}).ok());
     ASSERT_TRUE(driver().Free(source).ok());
     const uint64_t whole = script_.prompt.size() / 16 * 16;
     const EncodedMedia other = Encode(kOtherImage);
@@ -170,7 +170,7 @@ TEST_F(LlamaMediaStateTest, ThePrefixCacheKnowsTheImage) {
 TEST_F(LlamaMediaStateTest, ALeaseOnAPrefixWithAnImageIsAdopted) {
   Begin("tiny_mmproj.gguf", 20, 30);
   const SequenceHandle source = Source(0);
-  const auto seed = generation().AdoptSequence(source, script_.prompt);
+  const auto seed = generation().AdoptSequence(source, script_.prompt, {});
   ASSERT_TRUE(seed.ok()) << seed.status();
   ASSERT_TRUE(driver().Free(source).ok());
   const uint64_t whole = script_.prompt.size() / 16 * 16;

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "tests/engine/llama/library_media.h"
 #include "tests/engine/llama/media_fixture.h"
@@ -66,6 +68,33 @@ TEST_F(LlamaMediaTest, OtherImagesGiveOtherTokensAndTheSameOneTheSame) {
   EXPECT_NE(DrawWith(script, second.handle, 6), drawn);
   // Without one the tokens are what they are.
   EXPECT_NE(Draw(script), drawn);
+}
+
+// Counts, for each lane, how often it was asked whether to stop: before each pass.
+class CountingHost : public QuietHost {
+ public:
+  bool LaneStopped(size_t lane) override {
+    ++asked.at(lane);
+    return false;
+  }
+  std::array<int, 4> asked{};
+};
+
+// Token by token a pass of the least size takes longer than a millisecond, so none becomes larger.
+TEST_F(LlamaMediaTest, ImagesAreComputedInPassesOfTheTimeAllowed) {
+  StartWith("tiny_mmproj.gguf", {{"exact", "1"}, {"pass_ms", "1"}});
+  const EncodedMedia media = Encode();
+  ASSERT_EQ(media.info.n_tokens, 16U);
+  const Script script = ScriptOf({}, media.info, {7}, 0);
+  std::vector<LaneWork> lanes;
+  for (size_t i = 0; i < 4; ++i) lanes.push_back(LaneWith(script, media.handle, 0, 0));
+  CountingHost host;
+  const CancelToken token;
+  for (const LaneResult& result : RunTick(lanes, token, host)) {
+    EXPECT_TRUE(result.status.ok()) << result.status;
+    EXPECT_EQ(result.position, 17U);
+  }
+  EXPECT_GE(host.asked[3], 2) << "64 tokens of images, and 32 a pass";
 }
 
 TEST_F(LlamaMediaTest, ItMakesNoDifferenceHowThePromptIsCutIntoPasses) {

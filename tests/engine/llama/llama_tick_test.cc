@@ -200,7 +200,7 @@ TEST_F(LlamaTickTest, TheCacheGivesWayToSequences) {
   const Script script = Greedy(Prompt(160), 1);
   const auto made = driver().Plain(script);
   ASSERT_TRUE(made.ok());
-  ASSERT_TRUE(generation().PublishSequence(made->sequence, script.prompt).ok());
+  ASSERT_TRUE(generation().PublishSequence(made->sequence, script.prompt, {}).ok());
   ASSERT_TRUE(driver().Free(made->sequence).ok());
   EXPECT_EQ(engine_->Memory().pool_blocks_used, 10U);
   EXPECT_EQ(engine_->Memory().pool_bytes_evictable,
@@ -215,7 +215,7 @@ TEST_F(LlamaTickTest, SequenceIdsComeFromTheCacheIfThereAreNoOthers) {
     const Script script = Greedy(Prompt(16, i), 1);
     const auto made = driver().Plain(script);
     ASSERT_TRUE(made.ok());
-    ASSERT_TRUE(generation().PublishSequence(made->sequence, script.prompt).ok()) << i;
+    ASSERT_TRUE(generation().PublishSequence(made->sequence, script.prompt, {}).ok()) << i;
     sequences.push_back(made->sequence);
   }
   for (const SequenceHandle sequence : sequences) ASSERT_TRUE(driver().Free(sequence).ok());
@@ -231,20 +231,20 @@ TEST_F(LlamaTickTest, AdaptersChangeWhatIsDrawnAndComeOff) {
   const std::vector<Token> plain = Draw(script);
   const auto made = driver().Plain(script);
   ASSERT_TRUE(made.ok());
-  const auto loaded = generation().LoadAdapter(ModelFile("tiny_lora.gguf"));
+  const auto loaded = generation().LoadAdapter(ModelFile("tiny_lora.gguf"), {});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   const std::vector<Token> adapted = Draw(script);
   EXPECT_NE(adapted, plain);
   const auto refused = driver().RunLane(driver().LaneFor(script, made->sequence, {}, 1));
   EXPECT_TRUE(absl::IsFailedPrecondition(refused.status()));
   EXPECT_TRUE(absl::IsInvalidArgument(
-      generation().LoadAdapter(ModelFile("wrong_shape_lora.gguf")).status()));
+      generation().LoadAdapter(ModelFile("wrong_shape_lora.gguf"), {}).status()));
   EXPECT_TRUE(
-      absl::IsInvalidArgument(generation().LoadAdapter(ModelFile("tiny_llama.gguf")).status()));
-  EXPECT_TRUE(absl::IsNotFound(generation().LoadAdapter("no/such/file").status()));
+      absl::IsInvalidArgument(generation().LoadAdapter(ModelFile("tiny_llama.gguf"), {}).status()));
+  EXPECT_TRUE(absl::IsNotFound(generation().LoadAdapter("no/such/file", {}).status()));
   EXPECT_EQ(*generation().CurrentAdapter(), *loaded);
   EXPECT_EQ(Draw(script), adapted);
-  const auto other = generation().LoadAdapter(ModelFile("tiny_lora_other.gguf"));
+  const auto other = generation().LoadAdapter(ModelFile("tiny_lora_other.gguf"), {});
   ASSERT_TRUE(other.ok());
   EXPECT_NE(Draw(script), adapted);
   ASSERT_TRUE(generation().UnloadAdapter().ok());
@@ -253,13 +253,14 @@ TEST_F(LlamaTickTest, AdaptersChangeWhatIsDrawnAndComeOff) {
 }
 
 TEST_F(LlamaTickTest, EmbeddingsAreOfTheTokensAndLeaveNothing) {
-  const auto first = generation().Embed(Prompt(9));
+  const auto first = generation().Embed(Prompt(9), {});
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_EQ(first->size(), 64U);
-  EXPECT_EQ(*generation().Embed(Prompt(9)), *first);
-  EXPECT_NE(*generation().Embed(Prompt(9, 2)), *first);
-  EXPECT_TRUE(absl::IsInvalidArgument(generation().Embed({}).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(generation().Embed({engine_->info().vocab_size}).status()));
+  EXPECT_EQ(*generation().Embed(Prompt(9), {}), *first);
+  EXPECT_NE(*generation().Embed(Prompt(9, 2), {}), *first);
+  EXPECT_TRUE(absl::IsInvalidArgument(generation().Embed({}, {}).status()));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(generation().Embed({engine_->info().vocab_size}, {}).status()));
   EXPECT_EQ(engine_->Memory().pool_blocks_used, 0U);
   // Between draws they change nothing.
   const Script script = Greedy(Prompt(12), 6);

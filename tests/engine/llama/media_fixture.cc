@@ -10,7 +10,7 @@ void MediaFixture::StartWith(const std::string& projector, LlamaTestOptions opti
 }
 
 EncodedMedia MediaFixture::Encode(const std::string& image) {
-  const auto encoded = generation().EncodeMedia(ModelFile(image));
+  const auto encoded = generation().EncodeMedia(ModelFile(image), {});
   EXPECT_TRUE(encoded.ok()) << encoded.status();
   return encoded.ok() ? *encoded : EncodedMedia{};
 }
