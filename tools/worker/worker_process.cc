@@ -41,6 +41,7 @@
 #include "shm/socket_fd_channel.h"
 #include "spdlog/spdlog.h"
 #include "tools/worker/crash_report.h"
+#include "tools/worker/model_watch.h"
 #include "tools/worker/outcome.h"
 #include "tools/worker/signals.h"
 #include "tools/worker/token.h"
@@ -347,6 +348,7 @@ int RunWorker(const WorkerOptions& options) {
   if (!sockets.ok()) return Fail(kExitCannotStart, "worker.cannot_start", sockets.status());
   std::optional<SignalWatch> loading(std::in_place, *signals, LeaveAtSignal(*sockets));
   NoteTooManyThreads(options.engine_config.threads);
+  ModelFiles model_files(options.engine_config);  // before they are read
   const absl::StatusOr<EnginePlace> engine = FindEngine(options);
   if (!engine.ok()) return Fail(kExitEngineNotLoaded, "engine.not_found", engine.status());
 
@@ -370,6 +372,7 @@ int RunWorker(const WorkerOptions& options) {
     LeaveSoon(code);
     return code;
   }
+  const ModelWatch model_watch(std::move(model_files));
   std::thread listening;
   if (sockets->listener != nullptr) {
     absl::StatusOr<std::thread> thread = Listen(*sockets->listener, options, supervisor);
