@@ -179,7 +179,7 @@ TEST_F(CallRunTest, ReleasesASeedOnce) {
 TEST_F(CallRunTest, LeasesThatWereNeverReleasedDoNotAddUp) {
   const linkw::SeedAcquire acquire = AcquireOfThreeTokens();
   for (int i = 0; i < 70'000; ++i) {
-    CallRun run(*engine_, link_, context_, nullptr);
+    CallRun run(*engine_, link_, context_, control_, nullptr);
     ASSERT_EQ(std::get<linkw::SeedGrant>(run.Run(acquire)).status, Status::kOk) << i;
   }
   EXPECT_LE(link_.handles.size(HandleKind::kSeed), HandleBook::kMost);
@@ -187,7 +187,7 @@ TEST_F(CallRunTest, LeasesThatWereNeverReleasedDoNotAddUp) {
 
 TEST_F(CallRunTest, AnEngineMayUseTheHandleOfALeaseThatIsOverAgain) {
   const linkw::SeedAcquire acquire = AcquireOfThreeTokens();
-  CallRun run(*engine_, link_, context_, nullptr);
+  CallRun run(*engine_, link_, context_, control_, nullptr);
   const auto first = std::get<linkw::SeedGrant>(run.Run(acquire));
   engine_->fake().next_handle = static_cast<uint64_t>(first.seed_handle);
   const auto second = std::get<linkw::SeedGrant>(run.Run(acquire));

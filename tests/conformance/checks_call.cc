@@ -128,6 +128,20 @@ void InOrder(Context& context) {
   ExpectEq(drawn, Tokens(plain.begin() + 3, plain.end()), "the fork has what the tick drew");
 }
 
+// Whichever of the two is first: there is one answer, and it says what happened.
+void Cancelled(Context& context) {
+  Driver driver(context);
+  for (int i = 0; i < 5; ++i) {
+    const uint64_t embed = driver.SendCall(linkw::Embed{driver.Prompt(64)});
+    driver.Send(linkw::TranscribeCancel{.request_seq = embed});
+    const Status status = driver.Outcome(embed).first;
+    Expect(status == Status::kOk || status == Status::kCancelled,
+           absl::StrCat("a call that was cancelled ends with ", Show(status)));
+  }
+  driver.Ok<linkw::EmbedResult>(linkw::Embed{driver.Prompt(3)});
+  driver.Ping();
+}
+
 }  // namespace
 
 void AddCallChecks(std::vector<Check>& checks) {
@@ -140,6 +154,7 @@ void AddCallChecks(std::vector<Check>& checks) {
   checks.push_back({"CALL-3 ERR-1", "a request without a call", WithoutACall});
   checks.push_back({"CALL-4 SEQ-9 ERR-1", "handles that do not exist", UnknownHandles});
   checks.push_back({"CALL-1 ALWAYS-1", "five of each call at once", OneAnswerEach});
+  checks.push_back({"CALL-6 ALWAYS-1", "calls are cancelled", Cancelled, {"embed"}});
   checks.push_back({"CALL-5 ALWAYS-2",
                     "calls and ticks in order",
                     InOrder,

@@ -88,6 +88,25 @@ void AdaptersChangeTheModel(Context& context) {
   ExpectEq(driver.Draw(made_without, 24), plain, "the sequence made without it");
 }
 
+// A prefill leaves something to compute, whatever is loaded then.
+void LateStateHasItsOwnAdapter(Context& context) {
+  Driver driver(context);
+  Adapters adapters(driver);
+  adapters.Load(0);
+  const Tokens prompt = driver.Prompt(64);
+  const SequenceId sequence = driver.Start(prompt);
+  adapters.Unload();
+  const Status status =
+      driver.Outcome(driver.SendCall(linkw::PublishSequence{sequence, driver.Put(prompt)})).first;
+  Expect(status == Status::kOk || status == Status::kFailedPrecondition,
+         absl::StrCat("PUBLISH_SEQUENCE under another adapter ends with ", Show(status)));
+  // What is cached of the prompt, if anything, and what it gives without.
+  adapters.Load(0);
+  const Tokens cached = driver.Plain(prompt, 12);
+  driver.Call(linkw::Unpublish{driver.Put(prompt)});
+  ExpectEq(cached, driver.Plain(prompt, 12), "what is drawn behind the cached prefix");
+}
+
 void AdapterOutlivesTheLink(Context& context) {
   linkw::LoraId loaded{};
   {
@@ -258,6 +277,11 @@ void AddModelChecks(std::vector<Check>& checks) {
                     "an adapter changes the model",
                     AdaptersChangeTheModel,
                     {"lora_load", "lora_unload", "lora_id", "tick"}});
+  checks.push_back(
+      {"MODEL-8",
+       "an adapter is not loaded into what another one computes",
+       LateStateHasItsOwnAdapter,
+       {"lora_load", "lora_unload", "lora_id", "tick", "publish_sequence", "unpublish"}});
   checks.push_back(
       {"END-2 MODEL-3", "the adapter outlives the link", AdapterOutlivesTheLink, lora});
   checks.push_back({"MODEL-4 ERR-1", "paths of adapters", PathsOfAdapters, lora});

@@ -53,7 +53,13 @@ std::vector<std::string> ModelFiles::TakeChanged() {
   return changed;
 }
 
-ModelWatch::ModelWatch(ModelFiles files) : files_(std::move(files)), thread_([this] { Run(); }) {}
+ModelWatch::ModelWatch(ModelFiles files) : files_(std::move(files)) {
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error& error) {
+    spdlog::warn("model.not_watched reason=\"{}\"", Printable(error.what()));
+  }
+}
 
 ModelWatch::~ModelWatch() {
   {
@@ -61,7 +67,7 @@ ModelWatch::~ModelWatch() {
     end_ = true;
   }
   ended_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void ModelWatch::Run() {

@@ -37,7 +37,7 @@ TEST_F(LlamaClockTest, ALeaseOfAnHourOutlivesAClockThatIsSet) {
   const Script script = Greedy(Prompt(8), 1);
   const auto made = driver().Plain(script);
   ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_TRUE(generation().PublishSequence(made->sequence, script.prompt).ok());
+  ASSERT_TRUE(generation().PublishSequence(made->sequence, script.prompt, {}).ok());
   const auto lease = generation().AcquireSeed(script.prompt, script.prompt.size(), 0, {});
   ASSERT_TRUE(lease.ok()) << lease.status();
   seconds_ahead = 7200;
