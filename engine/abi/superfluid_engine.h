@@ -15,8 +15,8 @@
  * thread and only during the call that provided them. Threads that a plug-in starts must have ended
  * when `destroy` returns.
  *
- * Time. Only `create` may take long, and what is given an sfl_call, as long as it shows that it gets
- * on; no other call longer than micro_step_us of sfl_engine_info.
+ * Time. Only `create` may take long, and what is given an sfl_call, as long as it shows that it
+ * gets on; no other call longer than micro_step_us of sfl_engine_info.
  *
  * Memory. Nothing allocated by one side is freed by the other. What the host passes in (structs,
  * arrays, strings, room for answers) is the host's and valid during that call, unless said

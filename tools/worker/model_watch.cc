@@ -57,7 +57,7 @@ ModelWatch::ModelWatch(ModelFiles files) : files_(std::move(files)) {
   try {
     thread_ = std::thread([this] { Run(); });
   } catch (const std::system_error& error) {
-    spdlog::warn("model.not_watched reason=\"{}\"", Printable(error.what()));
+    spdlog::warn("model.not_watched reason=\"{}\"", error.what());
   }
 }
 
