@@ -1,7 +1,6 @@
 #include "tools/worker/worker_process.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -41,6 +39,7 @@
 #include "shm/socket_fd_channel.h"
 #include "spdlog/spdlog.h"
 #include "tools/worker/crash_report.h"
+#include "tools/worker/engine_log.h"
 #include "tools/worker/model_watch.h"
 #include "tools/worker/outcome.h"
 #include "tools/worker/signals.h"
@@ -92,19 +91,6 @@ absl::Status Shortened(const absl::Status& status, const WorkerOptions& options,
   if (options.engine == library) return status;
   const std::string name = std::filesystem::path(library).filename().string();
   return absl::Status(status.code(), absl::StrReplaceAll(status.message(), {{library, name}}));
-}
-
-// Engines differ in what they make of it: some take no more than the cores anyway.
-void NoteTooManyThreads(int threads) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  const int cores = CPU_COUNT(&allowed);
-  if (threads <= cores) return;
-  spdlog::warn(
-      "engine.many_threads threads={} cores={} reason=\"the process may use {} cores: more threads "
-      "than cores make the engines far slower\"",
-      threads, cores, cores);
 }
 
 // What the worker listens with or was given; exactly one of the two.
@@ -164,54 +150,12 @@ absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
   return EnginePlace{.library = *std::move(library), .bundle_hash = *hash};
 }
 
-spdlog::level::level_enum ToSpdlog(EngineLogLevel level) {
-  switch (level) {
-    case EngineLogLevel::kDebug:
-      return spdlog::level::debug;
-    case EngineLogLevel::kInfo:
-      return spdlog::level::info;
-    case EngineLogLevel::kWarning:
-      return spdlog::level::warn;
-    case EngineLogLevel::kError:
-      break;
-  }
-  return spdlog::level::err;
-}
-
-void LogOfEngine(EngineLogLevel level, absl::string_view line) {
-  spdlog::log(ToSpdlog(level), "engine.says text=\"{}\"", Printable(line));
-}
-
-void LogOfHost(EngineLogLevel level, absl::string_view line) {
-  spdlog::log(ToSpdlog(level), "engine.misbehaves text=\"{}\"", Printable(line));
-}
-
-void LogSlowStep(const SlowStep& step) {
-  spdlog::warn(
-      "engine.slow_step took_ms={} said_ms={} asked_whether_cancelled={} reason=\"steps take "
-      "longer than the engine says (micro_step_us), and cancels with them\"",
-      absl::ToInt64Milliseconds(step.took), absl::ToInt64Milliseconds(step.said),
-      step.asked_whether_cancelled ? "yes" : "no");
-}
-
-// An engine on the CPU takes any --device without a word; then the log has one.
-void NoteUnusedDevice(const Engine& engine, int device) {
-  if (device == 0) return;
-  const nlohmann::json capabilities =
-      nlohmann::json::parse(engine.CapabilitiesJson(), nullptr, /*allow_exceptions=*/false);
-  if (capabilities.is_object() && capabilities.value("device", nlohmann::json()) == "cpu") {
-    spdlog::warn("engine.device_ignored device={} reason=\"this engine runs on the CPU\"", device);
-  }
-}
-
 WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
                         std::shared_ptr<BlockingExecutor> readers, Outcome& outcome) {
   WorkerConfig config;
   config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
     NoteEngineThread(library);
-    engine_config.log = LogOfEngine;
-    engine_config.host_log = LogOfHost;
-    engine_config.on_slow_step = LogSlowStep;
+    SendToLog(engine_config);
     absl::StatusOr<std::unique_ptr<Engine>> loaded = LoadEngine(library, engine_config);
     if (loaded.ok()) NoteUnusedDevice(**loaded, engine_config.device);
     return loaded;
