@@ -140,6 +140,15 @@ void EndBy(int signal) {
 
 void OnReportOverdue(int /*signal*/) { EndBy(SIGABRT); }
 
+// Ends the process soon, whatever the report may hang in. The alarm may have been in use: the end
+// of a process sets one.
+void EndWhenOverdue() {
+  struct sigaction overdue {};
+  overdue.sa_handler = OnReportOverdue;
+  sigaction(SIGALRM, &overdue, nullptr);
+  alarm(kReportSeconds);
+}
+
 void OnFatalSignal(int signal, siginfo_t* info, void* context) {
   static std::atomic<bool> reporting{false};
   if (reporting.exchange(true)) {
@@ -147,7 +156,7 @@ void OnFatalSignal(int signal, siginfo_t* info, void* context) {
     (void)poll(nullptr, 0, static_cast<int>(kReportSeconds) * 1000);
     return EndBy(signal);
   }
-  alarm(kReportSeconds);  // whatever the report may hang in
+  EndWhenOverdue();
   LetLogSettle();
   ReportOutput output;
   ReportSignal(output, signal, info);
@@ -174,9 +183,6 @@ void InstallCrashReport(const char* argv0) {
   absl::InitializeSymbolizer(argv0);
   (void)StackAt(nullptr);  // loads what unwinding needs
   UseSignalStack();
-  struct sigaction overdue {};
-  overdue.sa_handler = OnReportOverdue;
-  sigaction(SIGALRM, &overdue, nullptr);
   struct sigaction fatal {};
   fatal.sa_sigaction = OnFatalSignal;
   fatal.sa_flags = SA_SIGINFO | SA_ONSTACK;
