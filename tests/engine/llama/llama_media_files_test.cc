@@ -238,18 +238,18 @@ TEST_F(LlamaMediaFilesTest, TheBytesOfAllImagesAreBounded) {
   HandleSource handles;
   const uint64_t one = uint64_t{16} * 64 * sizeof(float);
   LlamaMedia media(handles, *std::move(encoder), 2 * one - 1);
-  const auto first = media.Encode(ModelFile(kImage));
+  const auto first = media.Encode(ModelFile(kImage), {});
   ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_TRUE(absl::IsResourceExhausted(media.Encode(ModelFile(kOtherImage)).status()));
-  const auto again = media.Encode(ModelFile(kImage));
+  EXPECT_TRUE(absl::IsResourceExhausted(media.Encode(ModelFile(kOtherImage), {}).status()));
+  const auto again = media.Encode(ModelFile(kImage), {});
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(media.bytes(), one);
   // A binding keeps it, too.
   ASSERT_TRUE(media.Bind(LaneTag{1}, first->handle, 0).ok());
   ASSERT_TRUE(media.Release(first->handle).ok() && media.Release(again->handle).ok());
-  EXPECT_TRUE(absl::IsResourceExhausted(media.Encode(ModelFile(kOtherImage)).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(media.Encode(ModelFile(kOtherImage), {}).status()));
   (void)media.TakeBindings(LaneTag{1}, {});
-  EXPECT_TRUE(media.Encode(ModelFile(kOtherImage)).ok());
+  EXPECT_TRUE(media.Encode(ModelFile(kOtherImage), {}).ok());
 }
 
 TEST_F(LlamaMediaFilesTest, AnImageMustFitTheContextAndTheMicroBatch) {
