@@ -185,7 +185,8 @@ TEST(ProcessTest, APauseOfTheProcessIsNoStall) {
     pong = *answer;
   }
   worker.Signal(SIGSTOP);
-  absl::SleepFor(absl::Milliseconds(3500));  // longer than the worker waits for a stuck engine
+  // Longer than the worker waits for a stuck engine.
+  EXPECT_FALSE(stream->Next(absl::Now() + absl::Milliseconds(3500)).ok()) << "it is stopped";
   worker.Signal(SIGCONT);
   const absl::StatusOr<linkw::Pong> after = client->Ping();
   ASSERT_TRUE(after.ok()) << after.status();
