@@ -92,19 +92,33 @@ void FrameDecoder::MakeRoom(size_t size) {
 // ---- Output
 
 absl::StatusOr<std::optional<Frame>> FrameDecoder::Next() {
+  const absl::StatusOr<std::optional<FrameHeader>> header = NextHeader();
+  if (!header.ok()) return header.status();
+  if (!header->has_value()) return std::optional<Frame>();
+  TakePayload();
+  if (payload_taken_ < header_->payload_len) return std::optional<Frame>();
+  return FinishFrame();
+}
+
+absl::StatusOr<std::optional<FrameHeader>> FrameDecoder::NextHeader() {
   while (error_.ok()) {
     if (!header_.has_value()) {
-      if (buffered() < kFrameHeaderBytes) return std::optional<Frame>();
+      if (buffered() < kFrameHeaderBytes) return std::optional<FrameHeader>();
       error_ = TakeHeader();
       if (!error_.ok()) break;
     }
+    if (!SkipsFrame()) return header_;
     TakePayload();
-    if (payload_taken_ < header_->payload_len) return std::optional<Frame>();
-    std::optional<Frame> frame = FinishFrame();
-    if (frame.has_value()) return frame;
+    if (payload_taken_ < header_->payload_len) return std::optional<FrameHeader>();
+    FinishFrame();
+    ++skipped_frames_;
   }
   begin_ = end_;
   return error_;
+}
+
+bool FrameDecoder::SkipsFrame() const {
+  return !IsKnown(header_->type) && IsDroppable(header_->type);
 }
 
 absl::Status FrameDecoder::TakeHeader() {
@@ -158,16 +172,12 @@ void FrameDecoder::AppendToPayload(size_t size) {
   payload_.append(buffer_.data() + begin_, size);
 }
 
-// The frame whose payload is complete; nullopt if it is one to skip.
-std::optional<Frame> FrameDecoder::FinishFrame() {
+// The frame, whose payload is complete.
+Frame FrameDecoder::FinishFrame() {
   const FrameHeader header = *header_;
   header_.reset();
   const uint64_t offset = frame_offset_;
   frame_offset_ += kFrameHeaderBytes + header.payload_len;
-  if (!IsKnown(header.type) && IsDroppable(header.type)) {
-    ++skipped_frames_;
-    return std::nullopt;
-  }
   return Frame{header, std::exchange(payload_, {}), offset};
 }
 

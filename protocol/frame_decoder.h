@@ -55,6 +55,11 @@ class FrameDecoder {
   // The next whole frame, or nullopt if more bytes are needed.
   absl::StatusOr<std::optional<Frame>> Next();
 
+  // The header of the frame that Next will give, as soon as it is there and checked, or nullopt.
+  // For a reader that takes some frames only: as long as it does not call Next, no memory is used
+  // for the payload.
+  absl::StatusOr<std::optional<FrameHeader>> NextHeader();
+
   // The version and the limit that the following frames must have. They apply from the next header
   // that Next looks at: decode no further than HELLO until its answer is known.
   void SetVersion(uint16_t version) { version_ = version; }
@@ -71,11 +76,12 @@ class FrameDecoder {
   bool ReadsDirectly() const;
   void GrowPayload();
   void MakeRoom(size_t size);
+  bool SkipsFrame() const;
   absl::Status TakeHeader();
   absl::Status CheckHeader(const char* bytes) const;
   void TakePayload();
   void AppendToPayload(size_t size);
-  std::optional<Frame> FinishFrame();
+  Frame FinishFrame();
   absl::Status LinkError(std::string_view what, const FrameHeader* header,
                          Status status = Status::kProtocolError) const;
 

@@ -100,6 +100,34 @@ TEST_F(FrameDecoderTest, GivesNothingUntilAFrameIsWhole) {
   EXPECT_EQ(decoder_.bytes_received(), frame.size());
 }
 
+TEST_F(FrameDecoderTest, TellsAHeaderBeforeThePayloadIsThere) {
+  const std::string large(1'000'000, 'x');
+  const std::string frame = MakeFrame(MessageType::kTranscribeAudio, large);
+  decoder_.Append(frame.substr(0, kFrameHeaderBytes - 1));
+  EXPECT_FALSE((*decoder_.NextHeader()).has_value());
+  decoder_.Append(frame.substr(kFrameHeaderBytes - 1, 1));
+  for (int i = 0; i < 2; ++i) {
+    const std::optional<FrameHeader> header = *decoder_.NextHeader();
+    ASSERT_TRUE(header.has_value());
+    EXPECT_EQ(header->payload_len, large.size());
+    EXPECT_EQ(header->seq, 1u);
+  }
+  EXPECT_TRUE(Drain().empty());
+  decoder_.Append(frame.substr(kFrameHeaderBytes));
+  const std::vector<Frame> frames = Drain();
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].payload, large);
+  EXPECT_FALSE((*decoder_.NextHeader()).has_value());
+}
+
+TEST_F(FrameDecoderTest, ASkippedFrameHasNoHeaderToTell) {
+  decoder_.Append(MakeFrame(kUnknownDroppable, "skipped"));
+  decoder_.Append(MakeFrame(MessageType::kPing, ""));
+  EXPECT_EQ((*decoder_.NextHeader())->seq, 2u);
+  EXPECT_EQ(decoder_.skipped_frames(), 1u);
+  EXPECT_EQ(Drain().size(), 1u);
+}
+
 TEST_F(FrameDecoderTest, DecodesAnySplitTheSameWay) {
   const uint32_t seed = std::random_device()();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
