@@ -20,13 +20,14 @@ struct EncodedMessage {
 // The payload is foreign: before any object is built, its bytes are walked once and held against
 // the rules that linkw.proto states for every field. The two kinds of error differ in what becomes
 // of the link (IsLinkError):
-//   kProtocolError    the bytes are not a message of this type: the link closes.
-//   kInvalidArgument  a well-formed message breaks a rule, and the text names the field: too many
+//   kProtocolError    The bytes are not a message of this type: the link closes.
+//   kInvalidArgument  A well-formed message breaks a rule, and the text names the field: too many
 //                     elements, text that is too long or not UTF-8, a NUL in a name or a path, a
 //                     hash of the wrong length, an unknown enum value, a number that is not finite,
 //                     two lists of different lengths, a missing part. The link stays.
-//   kUnsupported      a state sync call or state op that this version does not know. The link
-//   stays. kUnimplemented    `type` is unknown, or goes the other way. The link stays.
+//   kUnsupported      A state sync call or state op that this version does not know.
+//                     The link stays.
+//   kUnimplemented    `type` is unknown, or goes the other way. The link stays.
 // Memory: at most a fixed multiple of the counts that the rules allow, never of what is claimed.
 absl::StatusOr<DriverMessage> ParseDriverMessage(MessageType type, std::string_view payload);
 absl::StatusOr<WorkerMessage> ParseWorkerMessage(MessageType type, std::string_view payload);

@@ -53,8 +53,9 @@ struct LinkClientOptions {
 //
 // Errors: an ERROR frame that answers a call is that call's error, with the exact wire status
 // (FromAbsl). DeadlineExceeded: no answer in time; a late one is dropped. Unavailable
-// (kLinkClosed): the link ended, for every open and later call; the text says why, with the
-// worker's fatal ERROR if it sent one. A bad frame or an undecodable payload ends the link too.
+// (kLinkClosed): the link ended, for every open and later call; the text says why, and LastWords
+// has the status of the worker's fatal ERROR if it sent one. A bad frame or an undecodable payload
+// ends the link too.
 //
 // Lifetime: the destructor ends the link and joins the thread. Streams may outlive the client.
 class LinkClient {

@@ -183,7 +183,8 @@ absl::Status LinkConnection::ReadSome() {
 // all resets the connection.
 absl::Status LinkConnection::ClosedByWorker(std::string_view how) const {
   if (fatal_error_.ok()) return Closed(how);
-  return Closed(absl::StrCat("the worker closed the link: ", Describe(fatal_error_)));
+  return LinkClosedAfter(FromAbsl(fatal_error_),
+                         absl::StrCat("the worker closed the link: ", Describe(fatal_error_)));
 }
 
 absl::Status LinkConnection::DecodeAll() {

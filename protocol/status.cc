@@ -12,6 +12,7 @@ namespace superfluid::linkw {
 namespace {
 
 constexpr absl::string_view kPayloadUrl = "superfluid/linkw.status";
+constexpr absl::string_view kLastWordsUrl = "superfluid/linkw.last_words";
 
 struct Row {
   Status status;
@@ -88,8 +89,12 @@ Status DefaultFor(absl::StatusCode code) {
   }
 }
 
-std::optional<Status> PayloadOf(const absl::Status& status) {
-  const absl::optional<absl::Cord> payload = status.GetPayload(kPayloadUrl);
+void SetStatus(absl::Status& status, absl::string_view url, Status value) {
+  status.SetPayload(url, absl::Cord(std::to_string(static_cast<uint32_t>(value))));
+}
+
+std::optional<Status> PayloadOf(const absl::Status& status, absl::string_view url) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(url);
   uint32_t value = 0;
   if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &value)) return std::nullopt;
   return StatusFromWire(value);
@@ -114,15 +119,23 @@ absl::StatusCode ToAbslCode(Status status) {
 
 absl::Status MakeStatus(Status status, std::string_view message) {
   absl::Status result(ToAbslCode(status), absl::string_view(message.data(), message.size()));
-  if (!result.ok()) {
-    result.SetPayload(kPayloadUrl, absl::Cord(std::to_string(static_cast<uint32_t>(status))));
-  }
+  if (!result.ok()) SetStatus(result, kPayloadUrl, status);
   return result;
+}
+
+absl::Status LinkClosedAfter(Status last_words, std::string_view message) {
+  absl::Status result = MakeStatus(Status::kLinkClosed, message);
+  SetStatus(result, kLastWordsUrl, last_words);
+  return result;
+}
+
+std::optional<Status> LastWords(const absl::Status& status) {
+  return PayloadOf(status, kLastWordsUrl);
 }
 
 Status FromAbsl(const absl::Status& status) {
   if (status.ok()) return Status::kOk;
-  return PayloadOf(status).value_or(DefaultFor(status.code()));
+  return PayloadOf(status, kPayloadUrl).value_or(DefaultFor(status.code()));
 }
 
 bool IsLinkError(const absl::Status& status) {

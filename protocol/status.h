@@ -2,6 +2,7 @@
 #define SUPERFLUID_PROTOCOL_STATUS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -48,6 +49,13 @@ absl::StatusCode ToAbslCode(Status status);
 // An absl::Status with ToAbslCode's code, `message`, and `status` itself as a payload. For kOk the
 // message is dropped and the result is OkStatus.
 absl::Status MakeStatus(Status status, std::string_view message);
+
+// The error of whatever is open on a link that ended: kLinkClosed, and `last_words`, the status of
+// the fatal ERROR that the other side sent before.
+absl::Status LinkClosedAfter(Status last_words, std::string_view message);
+
+// What LinkClosedAfter put in; nullopt for any other status.
+std::optional<Status> LastWords(const absl::Status& status);
 
 // The wire status of any absl::Status: the one that MakeStatus put in, else the closest to its
 // code.

@@ -42,6 +42,14 @@ TEST_F(ClientTest, ARefusedHelloGivesTheWorkersReason) {
   ExpectError(client.get().status(), Status::kBusy, "there is a driver");
 }
 
+TEST_F(ClientTest, ARefusalBeforeHelloIsReadGivesTheWorkersReasonToo) {
+  auto client = StartAdopt();
+  worker_->Expect<Hello>();
+  worker_->Send(0, Error{Status::kBusy, "there are too many links", "", true});
+  worker_->Vanish();
+  ExpectError(client.get().status(), Status::kBusy, "there are too many links");
+}
+
 TEST_F(ClientTest, AWorkerThatSaysNothingTimesOut) {
   LinkClientOptions options;
   options.connect_timeout = absl::Milliseconds(20);
@@ -241,7 +249,9 @@ TEST_F(ClientTest, TheWorkersLastWordsAreInEveryError) {
   worker_->Expect<Ping>();
   worker_->Send(0, Error{Status::kProtocolError, "bad magic", "at byte 77", true});
   worker_->Vanish();
-  ExpectError(ping.get().status(), Status::kLinkClosed, "PROTOCOL_ERROR: bad magic (at byte 77)");
+  const absl::Status closed = ping.get().status();
+  ExpectError(closed, Status::kLinkClosed, "PROTOCOL_ERROR: bad magic (at byte 77)");
+  EXPECT_EQ(LastWords(closed), Status::kProtocolError);
   ExpectError(client_->Ping().status(), Status::kLinkClosed, "bad magic (at byte 77)");
 }
 

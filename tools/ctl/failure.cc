@@ -44,6 +44,18 @@ std::string RequestAdvice(linkw::Status status) {
   }
 }
 
+// After the link was closed with this word.
+std::string LastAdvice(linkw::Status last_words) {
+  switch (last_words) {
+    case linkw::Status::kDraining:
+    case linkw::Status::kEngineFailed:
+    case linkw::Status::kEngineStalled:
+      return RequestAdvice(last_words);
+    default:
+      return RequestAdvice(linkw::Status::kLinkClosed);
+  }
+}
+
 ExitCode RequestExitCode(linkw::Status status) {
   switch (status) {
     case linkw::Status::kOk:
@@ -66,29 +78,9 @@ bool IsNobodyThere(const absl::Status& status) {
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
-// What the worker said before it closed the link, which the client passes on in its text only:
-// "the worker closed the link: BUSY: another link drives this worker". kLinkClosed if it said
-// nothing that we know.
-linkw::Status LastWords(const std::string& message) {
-  constexpr std::string_view closed = "the worker closed the link: ";
-  const size_t at = message.find(closed);
-  if (at == std::string::npos) return linkw::Status::kLinkClosed;
-  const std::string words = message.substr(at + closed.size());
-  for (const linkw::Status status :
-       {linkw::Status::kBusy, linkw::Status::kDraining, linkw::Status::kPermissionDenied,
-        linkw::Status::kVersionMismatch, linkw::Status::kEngineFailed,
-        linkw::Status::kEngineStalled}) {
-    if (absl::StartsWith(words, absl::StrCat(AbslView(linkw::StatusName(status)), ": "))) {
-      return status;
-    }
-  }
-  return linkw::Status::kLinkClosed;
-}
-
-// The status that counts: a worker that refuses a link says why, then closes it.
+// The status that counts: a worker that ends a link says why, then closes it.
 linkw::Status StatusOf(const absl::Status& status) {
-  const linkw::Status wire = linkw::FromAbsl(status);
-  return wire == linkw::Status::kLinkClosed ? LastWords(Message(status)) : wire;
+  return linkw::LastWords(status).value_or(linkw::FromAbsl(status));
 }
 
 // Without a beginning that says the status once more: "cancelled: the worker is draining".
@@ -157,6 +149,7 @@ Failure ConnectFailure(const absl::Status& status, const std::string& socket_pat
                   "something listens there but does not answer: a worker that is stopped, or "
                   "no worker at all"};
     case linkw::Status::kLinkClosed:
+    case linkw::Status::kInternal:
       return {.code = ExitCode::kNoLink,
               .what = what,
               .advice = RequestAdvice(linkw::Status::kLinkClosed)};
@@ -166,16 +159,17 @@ Failure ConnectFailure(const absl::Status& status, const std::string& socket_pat
 }
 
 Failure CallFailure(const std::string& what, const absl::Status& status) {
-  return RequestFailure(what, linkw::FromAbsl(status), Message(status));
+  Failure failure = RequestFailure(what, linkw::FromAbsl(status), Message(status));
+  if (linkw::LastWords(status)) failure.advice = LastAdvice(StatusOf(status));
+  return failure;
 }
 
 Failure RequestFailure(const std::string& what, linkw::Status status, const std::string& message) {
   const std::string_view name = linkw::StatusName(status);
-  return {
-      .code = RequestExitCode(status),
-      .what = absl::StrCat(what, ": ", AbslView(name), message.empty() ? "" : ": ",
-                           AbslView(WithoutStatus(message, name))),
-      .advice = RequestAdvice(status == linkw::Status::kLinkClosed ? LastWords(message) : status)};
+  return {.code = RequestExitCode(status),
+          .what = absl::StrCat(what, ": ", AbslView(name), message.empty() ? "" : ": ",
+                               AbslView(WithoutStatus(message, name))),
+          .advice = RequestAdvice(status)};
 }
 
 }  // namespace superfluid::ctl

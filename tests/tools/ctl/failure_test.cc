@@ -42,23 +42,31 @@ TEST(ConnectFailureTest, TellsAnotherDriverFromNobody) {
 }
 
 TEST(ConnectFailureTest, HearsTheLastWordsOfALinkThatWasClosed) {
-  const auto closed = [](const std::string& words) {
-    return MakeStatus(Status::kLinkClosed, "the worker closed the link: " + words);
+  const auto closed = [](Status last_words) {
+    return linkw::LinkClosedAfter(last_words, "the worker closed the link: BUSY: any text");
   };
-  const Failure busy = ConnectFailure(closed("BUSY: another link drives this worker"), kSocket);
+  const Failure busy = ConnectFailure(closed(Status::kBusy), kSocket);
   EXPECT_EQ(busy.code, ExitCode::kFailed);
   EXPECT_THAT(busy.advice, HasSubstr("--wait"));
-  EXPECT_TRUE(IsAnotherDriver(closed("BUSY: x")));
-  const Failure draining = ConnectFailure(closed("DRAINING: x"), kSocket);
+  EXPECT_TRUE(IsAnotherDriver(closed(Status::kBusy)));
+  const Failure draining = ConnectFailure(closed(Status::kDraining), kSocket);
   EXPECT_EQ(draining.code, ExitCode::kFailed);
   EXPECT_THAT(draining.advice, HasSubstr("takes no new work"));
-  EXPECT_THAT(ConnectFailure(closed("INTERNAL: x"), kSocket).advice, HasSubstr("still running?"));
-  EXPECT_FALSE(IsAnotherDriver(closed("INTERNAL: BUSY")));
+  EXPECT_THAT(ConnectFailure(closed(Status::kInternal), kSocket).advice,
+              HasSubstr("still running?"));
+  EXPECT_FALSE(IsAnotherDriver(closed(Status::kInternal)));
+  EXPECT_FALSE(IsAnotherDriver(MakeStatus(Status::kLinkClosed, "the worker closed the link: BUSY")))
+      << "texts do not count";
   EXPECT_FALSE(IsAnotherDriver(absl::UnavailableError("nobody listens")));
-  const Failure request =
-      RequestFailure("x", Status::kLinkClosed, "the worker closed the link: DRAINING: x");
-  EXPECT_EQ(request.code, ExitCode::kNoLink);
-  EXPECT_THAT(request.advice, HasSubstr("takes no new work"));
+}
+
+TEST(CallFailureTest, HearsTheLastWordsOfALinkThatWasClosed) {
+  const Failure draining = CallFailure("x", linkw::LinkClosedAfter(Status::kDraining, "closed"));
+  EXPECT_EQ(draining.code, ExitCode::kNoLink);
+  EXPECT_THAT(draining.what, HasSubstr("LINK_CLOSED: closed"));
+  EXPECT_THAT(draining.advice, HasSubstr("takes no new work"));
+  EXPECT_THAT(CallFailure("x", linkw::LinkClosedAfter(Status::kProtocolError, "closed")).advice,
+              HasSubstr("still running?"));
 }
 
 TEST(ConnectFailureTest, ExplainsWhatTheWorkerRefused) {
