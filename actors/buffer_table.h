@@ -16,7 +16,7 @@ namespace superfluid {
 
 struct BufferLimits {
   size_t max_buffers = 1024;
-  uint64_t max_bytes = uint64_t{16} << 30;  // mapped by one link, all buffers together
+  uint64_t max_bytes = uint64_t{16} << 30;  // of one link: buffers, and copies made of them
 };
 
 // The shared-memory buffers of one link, by id.
@@ -38,18 +38,30 @@ class BufferTable {
   // Errors: NotFound.
   absl::StatusOr<std::shared_ptr<const Segment>> Use(linkw::BufId id) const;
 
-  // Unknown ids are ignored: a release is idempotent.
-  void Release(linkw::BufId id);
+  // Errors: InvalidArgument if `id` is in use.
+  absl::Status CheckId(linkw::BufId id) const;
+
+  // Unknown ids are ignored: a release is idempotent. So is one of another buffer than `only`, if
+  // that is not null.
+  void Release(linkw::BufId id, const std::shared_ptr<const Segment>& only = nullptr);
 
   bool Contains(linkw::BufId id) const { return buffers_.contains(id); }
   size_t size() const { return buffers_.size(); }
 
-  // Bytes mapped, released buffers that are still in use included.
-  uint64_t MappedBytes();
+  // Private memory for a copy of a buffer's contents counts with the buffers, until DropCopy.
+  // Errors: OUT_OF_MEMORY.
+  absl::Status TakeCopy(uint64_t bytes);
+  void DropCopy(uint64_t bytes) { copied_bytes_ -= bytes; }
+
+  // Bytes mapped, released buffers that are still in use included, and copied.
+  uint64_t BytesInUse();
 
  private:
+  absl::Status CheckBytes(uint64_t bytes);
+
   const BufferLimits limits_;
   std::map<linkw::BufId, std::shared_ptr<const Segment>> buffers_;
+  uint64_t copied_bytes_ = 0;
   std::vector<std::weak_ptr<const Segment>> released_;  // may still be in use
 };
 

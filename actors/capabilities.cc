@@ -19,6 +19,14 @@ std::string CompleteCapabilities(const std::string& json, const EngineInfo& info
   return capabilities.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+uint64_t ContextTokens(const std::string& json) {
+  const Json capabilities = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!capabilities.is_object()) return 0;
+  const auto tokens = capabilities.find("context_tokens");
+  if (tokens == capabilities.end() || !tokens->is_number_unsigned()) return 0;
+  return tokens->get<uint64_t>();
+}
+
 std::optional<std::set<std::string>> ListedCalls(const std::string& json) {
   const Json capabilities = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!capabilities.is_object()) return std::nullopt;

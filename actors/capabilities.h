@@ -14,6 +14,9 @@ namespace superfluid {
 // object stays as it is.
 std::string CompleteCapabilities(const std::string& json, const EngineInfo& info, bool generates);
 
+// The "context_tokens" of an engine's capabilities; 0 if it says nothing sensible about them.
+uint64_t ContextTokens(const std::string& json);
+
 // The "calls" of an engine's capabilities; nullopt if it says nothing about them.
 std::optional<std::set<std::string>> ListedCalls(const std::string& json);
 

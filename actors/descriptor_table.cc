@@ -27,4 +27,16 @@ size_t DescriptorTable::DropOverdue(int64_t now_ns) {
   return dropped;
 }
 
+bool DescriptorTable::DropOldestBut(std::multiset<uint64_t> named) {
+  for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
+    const auto name = named.find(it->tag);
+    if (name == named.end()) {
+      waiting_.erase(it);
+      return true;
+    }
+    named.erase(name);
+  }
+  return false;
+}
+
 }  // namespace superfluid

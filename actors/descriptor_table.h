@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 
 #include "absl/time/time.h"
 #include "shm/owned_fd.h"
@@ -15,7 +16,8 @@ namespace superfluid {
 // a link are not ordered with each other, so either may come first.
 //
 // Bounded by the credit of the FdReceiver, and by time: what stays unclaimed for `patience` is
-// closed. Two descriptors with one tag are claimed in the order of their arrival. Threads: one.
+// closed. Where one is awaited and there is no room, the oldest that no message names goes. Two
+// descriptors with one tag are claimed in the order of their arrival. Threads: one.
 class DescriptorTable {
  public:
   explicit DescriptorTable(absl::Duration patience)
@@ -28,6 +30,13 @@ class DescriptorTable {
 
   // Closes what waited too long and returns how many that were.
   size_t DropOverdue(int64_t now_ns);
+
+  // Closes the oldest that is not among `named`, where each occurrence of a tag names one. Returns
+  // false if all are.
+  bool DropOldestBut(std::multiset<uint64_t> named);
+
+  // When the oldest is overdue. REQUIRES: size() > 0.
+  int64_t next_overdue_ns() const { return waiting_.front().since_ns + patience_ns_; }
 
   size_t size() const { return waiting_.size(); }
 

@@ -32,6 +32,7 @@ struct CreateEngine {};
 struct EngineLoaded {
   EngineInfo info;
   std::string capabilities_json;
+  uint64_t context_tokens = 0;  // of a sequence at most; 0: the engine does not say
   bool generates = false;
   std::vector<StateSpace> spaces;
   std::vector<BuiltInStrategy> strategies;

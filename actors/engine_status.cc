@@ -24,6 +24,11 @@ linkw::Status EngineStatus(const absl::Status& status) {
   }
 }
 
+absl::Status SystemStatus(const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  return linkw::MakeStatus(linkw::Status::kOutOfMemory, MessageOf(status));
+}
+
 absl::Status StoppedStatus(CancelReason reason) {
   switch (reason) {
     case CancelReason::kDeadline:

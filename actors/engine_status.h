@@ -16,6 +16,10 @@ namespace superfluid {
 // UNKNOWN_HANDLE, ResourceExhausted OUT_OF_MEMORY, what an engine must not return ENGINE_FAILED.
 linkw::Status EngineStatus(const absl::Status& status);
 
+// An error of the worker's own system (memory, descriptors), as it is told to the peer: what has
+// run out is OUT_OF_MEMORY, not BUSY.
+absl::Status SystemStatus(const absl::Status& status);
+
 // What becomes of work that was stopped for this reason; kCancelled or kDeadlineExceeded.
 absl::Status StoppedStatus(CancelReason reason);
 

@@ -2,13 +2,21 @@
 #define SUPERFLUID_ACTORS_IMPORT_COPY_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "engine/cancel_token.h"
+#include "engine/state_job.h"
 #include "protocol/state_envelope.h"
 
 namespace superfluid {
+
+// Whether `envelope` may be state of `space`, by its range and the payload's size: before memory is
+// taken for a payload that costs its peer nothing (a file of holes). `context_tokens`: a sequence's
+// most; 0: not known. Errors: ENVELOPE_MISMATCH.
+absl::Status CheckImportSize(const linkw::StateEnvelope& envelope, const StateSpace& space,
+                             uint64_t context_tokens);
 
 // Copies sealed state out of memory that the peer may still change, and holds the copy against its
 // checksum. `from` and `to` have the payload's bytes. Looks at `token` between pieces that take

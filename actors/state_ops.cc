@@ -14,12 +14,6 @@
 namespace superfluid {
 namespace {
 
-// A system that has no memory or descriptors left is OUT_OF_MEMORY to the peer, not BUSY.
-absl::Status OfSystem(const absl::Status& status) {
-  if (!absl::IsResourceExhausted(status)) return status;
-  return linkw::MakeStatus(linkw::Status::kOutOfMemory, std::string(status.message()));
-}
-
 absl::Status Mismatch(const std::string& what) {
   return linkw::MakeStatus(linkw::Status::kEnvelopeMismatch, what);
 }
@@ -53,10 +47,12 @@ void StateOpsState::OnAllocate(const AllocateBuffer& allocate) {
 
 absl::StatusOr<std::shared_ptr<const Segment>> StateOpsState::Allocate(linkw::BufId id,
                                                                        uint64_t bytes) {
+  if (absl::Status unused = buffers_->CheckId(id); !unused.ok()) return unused;
+  if (bytes == 0) return absl::InvalidArgumentError("a buffer of 0 bytes");
   if (absl::Status room = buffers_->CheckRoom(bytes); !room.ok()) return room;
   absl::StatusOr<Segment> segment =
       Segment::Create(bytes, absl::StrCat("superfluid-buf-", static_cast<uint64_t>(id)));
-  if (!segment.ok()) return OfSystem(segment.status());
+  if (!segment.ok()) return SystemStatus(segment.status());
   if (absl::Status added = buffers_->Insert(id, *std::move(segment)); !added.ok()) return added;
   return buffers_->Use(id);
 }
@@ -68,10 +64,10 @@ void StateOpsState::OnAttach(const AttachBuffer& attach) {
 }
 
 absl::Status StateOpsState::Attach(const AttachBuffer& attach) {
-  if (absl::Status room = buffers_->CheckRoom(attach.bytes); !room.ok()) return room;
+  if (absl::Status unused = buffers_->CheckId(attach.id); !unused.ok()) return unused;
   absl::StatusOr<Segment> segment =
       Segment::Attach(std::move(*attach.fd), attach.bytes, SegmentAccess::kReadWrite);
-  if (!segment.ok()) return OfSystem(segment.status());
+  if (!segment.ok()) return SystemStatus(segment.status());
   return buffers_->Insert(attach.id, *std::move(segment));
 }
 
@@ -162,6 +158,9 @@ absl::StatusOr<linkw::StateEnvelope> StateOpsState::CheckEnvelope(const linkw::S
   if (envelope->encoding >= 64 || ((space.encodings >> envelope->encoding) & 1) == 0) {
     return Mismatch(absl::StrCat("the space has no encoding ", envelope->encoding));
   }
+  if (absl::Status size = CheckImportSize(*envelope, space, context_.context_tokens); !size.ok()) {
+    return size;
+  }
   if (const auto* promote = std::get_if<linkw::Promote>(&op)) {
     if (envelope->range != promote->range) {
       return Mismatch("the buffer holds the state of another token range");
@@ -174,18 +173,14 @@ absl::StatusOr<linkw::StateEnvelope> StateOpsState::CheckEnvelope(const linkw::S
 
 absl::StatusOr<std::shared_ptr<const ImportedState>> StateOpsState::CopyOut(
     const SubmitOp& submit, OpenOp& op, const linkw::StateEnvelope& envelope) {
-  uint64_t in_use = 0;
-  for (const auto& [seq, other] : ops_) in_use += other.private_bytes;
-  const uint64_t most = context_.buffers.max_bytes;
+  if (absl::Status room = buffers_->TakeCopy(envelope.payload_bytes); !room.ok()) return room;
+  op.private_bytes = envelope.payload_bytes;
   auto import = std::make_shared<ImportedState>();
   import->envelope = envelope;
-  if (envelope.payload_bytes <= most && in_use <= most - envelope.payload_bytes) {
-    import->bytes.reset(new (std::nothrow) std::byte[envelope.payload_bytes]);
-  }
+  import->bytes.reset(new (std::nothrow) std::byte[envelope.payload_bytes]);
   if (import->bytes == nullptr) {
     return linkw::MakeStatus(linkw::Status::kOutOfMemory, "no memory to import so much state");
   }
-  op.private_bytes = envelope.payload_bytes;
   const absl::Status copied = CopyImport(
       envelope, {op.segment->data() + linkw::kStateEnvelopeBytes, envelope.payload_bytes},
       {import->bytes.get(), envelope.payload_bytes}, *submit.token);
@@ -228,6 +223,7 @@ void StateOpsState::Finish(uint64_t seq, const absl::Status& status, uint64_t by
                                 .error = EngineStatus(status),
                                 .message = MessageOf(status),
                                 .bytes_moved = bytes_moved};
+  buffers_->DropCopy(node.mapped().private_bytes);
   node.mapped().segment.reset();  // a release that waited for this op takes effect before its Done
   context_.progress->AddOpenOps(-1);
   context_.progress->AddOpDone(bytes_moved);

@@ -30,6 +30,7 @@ struct StateOpsContext {
   EngineActor engine;
   std::shared_ptr<EngineProgress> progress;
   std::shared_ptr<const std::vector<StateSpace>> spaces;
+  uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
   BufferLimits buffers;
   uint32_t op_window = 16;
 };
@@ -57,7 +58,7 @@ class StateOpsState {
   void Start(StateOpsContext context);
   void OnAllocate(const AllocateBuffer& allocate);
   void OnAttach(const AttachBuffer& attach);
-  void OnRelease(const ReleaseBuffer& release) { buffers_->Release(release.id); }
+  void OnRelease(const ReleaseBuffer& release) { buffers_->Release(release.id, release.only); }
   void OnBind(const BindBuffer& bind);
   void OnLend(const LendBuffer& lend);
   void OnSubmit(const SubmitOp& submit);

@@ -38,6 +38,8 @@ struct AttachBuffer {
 // From Dispatcher.
 struct ReleaseBuffer {
   linkw::BufId id{};
+  // Unless the id is another buffer's by now; null: whichever it is.
+  std::shared_ptr<const Segment> only;
 };
 
 // The answer to BindBuffer: the buffer stays mapped for as long as the segment is held.

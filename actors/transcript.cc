@@ -3,13 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/message_type.h"
+#include "protocol/text.h"
 #include "protocol/text_join.h"
 
 namespace superfluid {
 namespace {
 
-constexpr size_t kSegmentOverheadBytes = 48;  // times, numbers and framing on the wire
-constexpr size_t kWordOverheadBytes = 24;
+// Most that times, numbers and framing take on the wire.
+constexpr size_t kAnswerOverheadBytes = 512;
+constexpr size_t kSegmentOverheadBytes = 128;
+constexpr size_t kWordOverheadBytes = 48;
+
+// What linkw.proto allows in one answer; a reader refuses more.
+constexpr size_t kMostAnswerBytes = size_t{32} << 20;
+constexpr size_t kMostSegments = 200'000;
+constexpr size_t kMostWords = 4096;
+constexpr size_t kMostSegmentText = size_t{64} << 10;
+constexpr size_t kMostWordText = 4096;
 
 std::vector<linkw::TranscriptWord> Words(const TranscribedSegment& segment, int64_t start_ms,
                                          int64_t end_ms) {
@@ -41,15 +52,45 @@ linkw::TranscriptSegment InOrder(const TranscribedSegment& segment, int64_t earl
           .words = Words(segment, start_ms, end_ms)};
 }
 
-size_t WireBytes(const linkw::TranscriptSegment& segment) {
-  size_t bytes = kSegmentOverheadBytes + 2 * segment.text.size();  // also in the whole text
-  for (const linkw::TranscriptWord& word : segment.words) {
-    bytes += kWordOverheadBytes + word.text.size();
+// On the wire, where U+FFFD stands for each byte that is not UTF-8.
+size_t TextBytes(std::string_view text) {
+  constexpr size_t kReplacementBytes = 3;
+  return linkw::IsUtf8(text) ? text.size() : text.size() * kReplacementBytes;
+}
+
+size_t FrameBytes(const TranscribedSegment& segment) {
+  size_t bytes = kSegmentOverheadBytes + TextBytes(segment.text);
+  for (const TranscribedWord& word : segment.words) {
+    bytes += kWordOverheadBytes + TextBytes(word.text);
   }
   return bytes;
 }
 
+// The segment and its part of the whole text, with a space.
+size_t AnswerBytes(const TranscribedSegment& segment) {
+  return FrameBytes(segment) + TextBytes(segment.text) + 1;
+}
+
+bool ObeysSchema(const TranscribedSegment& segment) {
+  return TextBytes(segment.text) <= kMostSegmentText && segment.words.size() <= kMostWords &&
+         std::all_of(segment.words.begin(), segment.words.end(), [](const TranscribedWord& word) {
+           return TextBytes(word.text) <= kMostWordText;
+         });
+}
+
 }  // namespace
+
+Transcript::Transcript(uint32_t max_frame)
+    : max_answer_bytes_(std::min<size_t>(
+          linkw::PayloadLimit(linkw::MessageType::kStateSyncResult, max_frame), kMostAnswerBytes)),
+      max_segment_bytes_(linkw::PayloadLimit(linkw::MessageType::kTranscribeSegment, max_frame)) {}
+
+bool Transcript::HasRoomFor(const TranscribedSegment& segment) const {
+  if (!ObeysSchema(segment) || FrameBytes(segment) > max_segment_bytes_) return false;
+  return segment.is_partial ||
+         (segments_.size() < kMostSegments &&
+          kAnswerOverheadBytes + bytes_ + AnswerBytes(segment) <= max_answer_bytes_);
+}
 
 linkw::TranscribeSegment Transcript::Add(const TranscribedSegment& segment,
                                          const TranscriptionProgress& progress) {
@@ -61,7 +102,7 @@ linkw::TranscribeSegment Transcript::Add(const TranscribedSegment& segment,
   sent.audio_total_ms = progress.audio_total_ms;
   if (!segment.is_partial) {
     last_end_ms_ = sent.end_ms;
-    bytes_ += WireBytes(sent);
+    bytes_ += AnswerBytes(segment);
     linkw::AppendPiece(sent.text, text_);
     segments_.push_back(sent);
   }

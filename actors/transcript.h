@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/transcription.h"
+#include "protocol/frame.h"
 #include "protocol/messages.h"
 
 namespace superfluid {
@@ -17,6 +18,12 @@ namespace superfluid {
 // a segment nor from one to the next, and words lie inside their segment. Threads: one.
 class Transcript {
  public:
+  // `max_frame`: of the link, which bounds the answer and each segment.
+  explicit Transcript(uint32_t max_frame = linkw::kDefaultMaxFrame);
+
+  // Whether a frame of its own, and the final answer, can hold `segment` whole. Never too generous.
+  bool HasRoomFor(const TranscribedSegment& segment) const;
+
   // Adds a final segment, or numbers a partial one; returns it in the form in which it is sent.
   linkw::TranscribeSegment Add(const TranscribedSegment& segment,
                                const TranscriptionProgress& progress);
@@ -25,16 +32,15 @@ class Transcript {
   // one and their writing wants one.
   const std::string& text() const { return text_; }
 
-  // Bytes that the final answer takes, roughly; the caller bounds it.
-  size_t bytes() const { return bytes_; }
-
   // The answer's segments and text are moved out: call it once, last.
   linkw::TranscribeResult TakeResult(const TranscriptionProgress& progress);
 
  private:
+  size_t max_answer_bytes_;
+  size_t max_segment_bytes_;
   std::vector<linkw::TranscriptSegment> segments_;
   std::string text_;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0;  // that the segments take in the answer, at most
   int64_t last_end_ms_ = 0;
 };
 

@@ -124,6 +124,8 @@ absl::Status LiveAudio::Push(absl::Span<const std::byte> bytes) {
 
 void LiveAudio::End() { queue_->ended = true; }
 
+size_t LiveAudio::unread_bytes() const { return queue_->unread_bytes(); }
+
 absl::Duration LiveAudio::unread() const {
   const size_t frames = queue_->unread_bytes() / queue_->format.frame_bytes();
   return absl::Seconds(static_cast<double>(frames) / queue_->format.rate_hz);

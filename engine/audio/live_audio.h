@@ -44,6 +44,7 @@ class LiveAudio {
 
   // Audio that was pushed and not read yet.
   absl::Duration unread() const;
+  size_t unread_bytes() const;
 
  private:
   struct Queue;

@@ -78,7 +78,7 @@ absl::Status FromErrno(int error, std::string_view path) {
     case ENOMEM:
       return absl::ResourceExhaustedError("the worker has too many files open");
     default:
-      return absl::UnavailableError(absl::StrCat(name, " cannot be opened (error ", error, ")"));
+      return absl::InternalError(absl::StrCat(name, " cannot be opened (error ", error, ")"));
   }
 }
 

@@ -8,6 +8,8 @@
 namespace superfluid {
 namespace {
 
+using linkw::Status;
+
 class ImportCopyTest : public testing::Test {
  protected:
   ImportCopyTest() {
@@ -41,6 +43,44 @@ TEST_F(ImportCopyTest, StopsWhenItIsCancelled) {
   token_.Cancel(CancelReason::kRequested, 1);
   EXPECT_TRUE(absl::IsCancelled(Copy()));
   EXPECT_EQ(copy_[0], std::byte{0}) << "nothing was copied";
+}
+
+class ImportSizeTest : public testing::Test {
+ protected:
+  Status Check(linkw::TokenRange range, uint64_t payload_bytes) const {
+    linkw::StateEnvelope envelope;
+    envelope.range = range;
+    envelope.payload_bytes = payload_bytes;
+    return linkw::FromAbsl(CheckImportSize(envelope, space_, context_tokens_));
+  }
+
+  StateSpace space_ = {.bytes_per_token = 1000};
+  uint64_t context_tokens_ = 4096;
+};
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+TEST_F(ImportSizeTest, APayloadFarLargerThanItsTokensIsRefusedBeforeItIsCopied) {
+  EXPECT_EQ(Check({0, 100}, 100'000), Status::kOk);
+  EXPECT_EQ(Check({0, 100}, 100'000 + 64 * kMiB), Status::kOk) << "headers and tables";
+  EXPECT_EQ(Check({0, 100}, 100'001 + 64 * kMiB), Status::kEnvelopeMismatch);
+  EXPECT_EQ(Check({0, 0}, uint64_t{16} << 30), Status::kEnvelopeMismatch);
+  EXPECT_EQ(Check({0, 4096}, ~uint64_t{0}), Status::kEnvelopeMismatch);
+}
+
+TEST_F(ImportSizeTest, ARangeBeyondAnySequenceIsAMismatch) {
+  EXPECT_EQ(Check({0, 4096}, 100), Status::kOk);
+  EXPECT_EQ(Check({0, 4097}, 100), Status::kEnvelopeMismatch);
+  EXPECT_EQ(Check({0, uint64_t{1} << 63}, 100), Status::kEnvelopeMismatch);
+  context_tokens_ = 0;  // the engine does not say
+  EXPECT_EQ(Check({0, uint64_t{1} << 32}, 100), Status::kOk);
+  EXPECT_EQ(Check({0, uint64_t{1} << 63}, 100), Status::kEnvelopeMismatch);
+}
+
+TEST_F(ImportSizeTest, StateThatDoesNotGrowIsBoundedToo) {
+  space_.bytes_per_token = 0;
+  EXPECT_EQ(Check({0, 4096}, 1024 * kMiB), Status::kOk);
+  EXPECT_EQ(Check({0, 4096}, 1024 * kMiB + 1), Status::kEnvelopeMismatch);
 }
 
 }  // namespace

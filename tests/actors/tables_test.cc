@@ -44,6 +44,19 @@ TEST(DescriptorTableTest, WhatIsNotClaimedInTimeIsClosed) {
   EXPECT_EQ(table.size(), 1u);
 }
 
+TEST(DescriptorTableTest, RoomIsMadeByTheOldestThatNobodyNames) {
+  DescriptorTable table(absl::Seconds(5));
+  for (const uint64_t tag : {1, 2, 2, 3}) table.Add(tag, SomeFd(), 0);
+  EXPECT_TRUE(table.DropOldestBut({1, 2}));  // the second one with tag 2
+  EXPECT_EQ(table.size(), 3u);
+  EXPECT_TRUE(table.Claim(2).has_value());
+  EXPECT_FALSE(table.Claim(2).has_value());
+  EXPECT_FALSE(table.DropOldestBut({1, 3, 4}));
+  EXPECT_TRUE(table.DropOldestBut({3}));
+  EXPECT_FALSE(table.Claim(1).has_value());
+  EXPECT_TRUE(table.Claim(3).has_value());
+}
+
 TEST(BufferTableTest, AReleasedBufferStaysMappedWhileItIsUsed) {
   BufferTable table(BufferLimits{.max_buffers = 10, .max_bytes = 8192});
   ASSERT_TRUE(table.Insert(linkw::BufId(1), *Segment::Create(4096, "a")).ok());
@@ -51,10 +64,10 @@ TEST(BufferTableTest, AReleasedBufferStaysMappedWhileItIsUsed) {
   table.Release(linkw::BufId(1));
   table.Release(linkw::BufId(1));
   EXPECT_EQ(linkw::FromAbsl(table.Use(linkw::BufId(1)).status()), linkw::Status::kUnknownHandle);
-  EXPECT_EQ(table.MappedBytes(), 4096u);
+  EXPECT_EQ(table.BytesInUse(), 4096u);
   in_use->data()[0] = std::byte{1};  // still there
   in_use.reset();
-  EXPECT_EQ(table.MappedBytes(), 0u);
+  EXPECT_EQ(table.BytesInUse(), 0u);
 }
 
 TEST(BufferTableTest, LimitsCountReleasedBuffersThatAreInUse) {
@@ -64,6 +77,16 @@ TEST(BufferTableTest, LimitsCountReleasedBuffersThatAreInUse) {
   table.Release(linkw::BufId(1));
   EXPECT_TRUE(absl::IsResourceExhausted(table.CheckRoom(1)));
   EXPECT_TRUE(absl::IsResourceExhausted(table.Insert(linkw::BufId(2), *Segment::Create(1, "b"))));
+}
+
+TEST(BufferTableTest, CopiesAndBuffersShareOneLimit) {
+  BufferTable table(BufferLimits{.max_buffers = 10, .max_bytes = 8192});
+  ASSERT_TRUE(table.Insert(linkw::BufId(1), *Segment::Create(4096, "a")).ok());
+  ASSERT_TRUE(table.TakeCopy(4096).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(table.TakeCopy(1)));
+  EXPECT_TRUE(absl::IsResourceExhausted(table.CheckRoom(1)));
+  table.DropCopy(4096);
+  EXPECT_TRUE(table.CheckRoom(4096).ok());
 }
 
 TEST(BufferTableTest, TheNumberOfBuffersIsBounded) {
@@ -77,6 +100,18 @@ TEST(BufferTableTest, AnIdIsUsedOnce) {
   BufferTable table(BufferLimits{});
   ASSERT_TRUE(table.Insert(linkw::BufId(1), *Segment::Create(1, "a")).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(table.Insert(linkw::BufId(1), *Segment::Create(1, "b"))));
+}
+
+TEST(BufferTableTest, AReleaseOfAnEarlierBufferLeavesTheIdsNextOne) {
+  BufferTable table(BufferLimits{});
+  ASSERT_TRUE(table.Insert(linkw::BufId(1), *Segment::Create(1, "a")).ok());
+  const std::shared_ptr<const Segment> first = *table.Use(linkw::BufId(1));
+  table.Release(linkw::BufId(1));
+  ASSERT_TRUE(table.Insert(linkw::BufId(1), *Segment::Create(1, "b")).ok());
+  table.Release(linkw::BufId(1), first);
+  EXPECT_TRUE(table.Contains(linkw::BufId(1)));
+  table.Release(linkw::BufId(1), *table.Use(linkw::BufId(1)));
+  EXPECT_FALSE(table.Contains(linkw::BufId(1)));
 }
 
 TEST(DeadlinesTest, PassedDeadlinesAreTakenOnce) {

@@ -1,6 +1,9 @@
 #include "actors/transcript.h"
 
+#include <string>
+
 #include "gtest/gtest.h"
+#include "protocol/codec.h"
 
 namespace superfluid {
 namespace {
@@ -66,6 +69,40 @@ TEST(TranscriptTest, PartialSegmentsAreNumberedAndNotKept) {
   EXPECT_EQ(result.language, "en");
   EXPECT_EQ(result.duration_ms, 2000);
   EXPECT_EQ(result.stats.audio_total_ms, 3000u);
+}
+
+TEST(TranscriptTest, ASegmentThatNoReaderTakesHasNoRoom) {
+  const Transcript transcript;
+  const TranscribedWord word{.text = "a"};
+  EXPECT_TRUE(transcript.HasRoomFor({.text = std::string(65'536, 'a'), .words = {4096, word}}));
+  EXPECT_FALSE(transcript.HasRoomFor({.text = std::string(65'537, 'a')}));
+  EXPECT_FALSE(transcript.HasRoomFor({.words = {4097, word}}));
+  EXPECT_FALSE(transcript.HasRoomFor({.words = {TranscribedWord{.text = std::string(4097, 'a')}}}));
+  EXPECT_FALSE(transcript.HasRoomFor({.text = std::string(22'000, '\xff')}))
+      << "each byte becomes three";
+}
+
+TEST(TranscriptTest, TheAnswerFitsIntoAFrameWithAllThatHadRoom) {
+  constexpr uint32_t kMaxFrame = 65'536;
+  Transcript transcript(kMaxFrame);
+  const TranscribedSegment segment = {
+      .start_ms = -1,
+      .end_ms = -1,
+      .text = std::string(100, '\xff'),
+      .avg_logprob = -1,
+      .no_speech_prob = 1,
+      .compression_ratio = 1,
+      .temperature = 1,
+      .words = {10, TranscribedWord{.start_ms = -1, .end_ms = -1, .text = "w", .probability = 1}}};
+  int added = 0;
+  while (transcript.HasRoomFor(segment)) {
+    transcript.Add(segment, {});
+    ++added;
+  }
+  EXPECT_GT(added, 30);
+  const linkw::EncodedMessage answer = linkw::Serialize(
+      linkw::WorkerMessage(linkw::StateSyncResult{.reply = transcript.TakeResult({})}));
+  EXPECT_LE(answer.payload.size(), kMaxFrame);
 }
 
 }  // namespace
