@@ -37,6 +37,7 @@ void DispatcherState::Start(DispatcherContext context) {
   LinkWriterOptions writer_options;
   writer_options.max_frame = context_.limits.max_frame;
   writer_options.alarms = context_.alarms;
+  writer_options.unsent_bytes = context_.limits.unsent_bytes;
   writer_ = compat::Spawn(*self_, context_.placement, LinkWriterBehavior, context_.stream, me,
                           writer_options);
   state_ops_ = compat::Spawn(*self_, compat::Placement::kPooled, StateOpsBehavior,
@@ -46,6 +47,7 @@ void DispatcherState::Start(DispatcherContext context) {
                                              .engine = context_.engine,
                                              .progress = context_.progress,
                                              .spaces = context_.spaces,
+                                             .context_tokens = context_.context_tokens,
                                              .buffers = {},
                                              .op_window = context_.limits.op_window});
   LinkReaderOptions reader_options;
@@ -63,14 +65,18 @@ void DispatcherState::Start(DispatcherContext context) {
 }
 
 DispatcherState::Credit DispatcherState::MakeCredit(const linkw::Frame& frame) {
-  return std::make_shared<FrameCredit>(
-      reader_, GrantFrames{.frames = 1, .payload_bytes = frame.payload.size()});
+  const bool urgent = Overtakes(frame.type());
+  return std::make_shared<FrameCredit>(reader_, GrantFrames{.frames = urgent ? 0u : 1u,
+                                                            .urgent_frames = urgent ? 1u : 0u,
+                                                            .payload_bytes = frame.payload.size()});
 }
 
 void DispatcherState::OnFrame(const FrameReceived& received) {
   if (phase_ == LinkPhase::kEnded) return;
   context_.last_heard_ns->store(compat::NowNs(self_), std::memory_order_relaxed);
-  HeldFrame held{.frame = received.frame, .credit = MakeCredit(*received.frame)};
+  HeldFrame held{.frame = received.frame,
+                 .credit = MakeCredit(*received.frame),
+                 .since_ns = compat::NowNs(self_)};
   // A peer that does not read its answers is not read either, until it does.
   if (unsent_replies_ > context_.limits.unsent_replies) withheld_credit_.push_back(held.credit);
   if (phase_ != LinkPhase::kClaimingRole && Overtakes(held.frame->type())) {
@@ -87,9 +93,10 @@ void DispatcherState::HandleHeld() {
   while (phase_ != LinkPhase::kEnded && phase_ != LinkPhase::kClaimingRole && !held_.empty()) {
     if (Handle(held_.front()) == Outcome::kHold) break;
     if (!held_.empty()) held_.pop_front();
-    awaiting_since_ns_ = 0;
+    awaited_until_ns_ = 0;
   }
   handling_held_ = false;
+  MakeRoomForAwaited();
 }
 
 // Handles what overtakes and came while the link's role was being decided.
@@ -109,17 +116,24 @@ DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
   const Current current{.seq = frame.header.seq,
                         .type = frame.type(),
                         .credit = held.credit,
-                        .payload_bytes = frame.payload.size()};
+                        .payload_bytes = frame.payload.size(),
+                        .since_ns = held.since_ns,
+                        .cancelled = held.cancelled};
   if (!linkw::IsKnown(frame.header.type)) {
     if (phase_ == LinkPhase::kAwaitingHello) {
       LinkError(
           linkw::MakeStatus(linkw::Status::kProtocolError,
-                            absl::StrCat("a message before HELLO (", Whereabouts(frame), ")")));
+                            absl::StrCat("a message before HELLO (", Whereabouts(frame), ")")),
+          current.seq);
     } else {
       RefuseRequest(current, linkw::Status::kUnimplemented,
                     absl::StrCat("unknown required message (", Whereabouts(frame), ")"));
     }
     return Outcome::kHandled;
+  }
+  if (linkw::IsDroppable(current.type) &&
+      linkw::DirectionOf(current.type) == linkw::Direction::kToDaemon) {
+    return Outcome::kHandled;  // as a droppable type that is not known
   }
   absl::Status admitted = Admit(phase_, role_, current.type);
   if (admitted.ok()) {
@@ -130,7 +144,8 @@ DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
   }
   if (linkw::IsLinkError(admitted)) {
     LinkError(linkw::MakeStatus(linkw::FromAbsl(admitted),
-                                absl::StrCat(admitted.message(), " (", Whereabouts(frame), ")")));
+                                absl::StrCat(admitted.message(), " (", Whereabouts(frame), ")")),
+              current.seq);
   } else {
     RefuseRequest(current, linkw::FromAbsl(admitted), std::string(admitted.message()));
   }
@@ -166,16 +181,16 @@ void DispatcherState::RefuseRequest(const Current& current, linkw::Status status
   Reply(current.seq, Refuse(current.type, status, std::move(text)));
 }
 
-void DispatcherState::LinkError(const absl::Status& status) {
+void DispatcherState::LinkError(const absl::Status& status, uint64_t request_seq) {
   const linkw::Error error{.status = linkw::FromAbsl(status),
                            .message = std::string(status.message()),
                            .detail = {},
                            .fatal = true};
-  End(error, absl::StrCat("link error: ", status.message()));
+  End(error, absl::StrCat("link error: ", status.message()), request_seq);
 }
 
 void DispatcherState::OnReadingEnded(const absl::Status& status) {
-  if (!status.ok()) return LinkError(status);
+  if (!status.ok()) return LinkError(status, 0);
   End(std::nullopt, "the peer closed the link");
 }
 
@@ -232,7 +247,8 @@ bool DispatcherState::IsPart(const compat::Address& actor) const {
          (fd_receiver_ != nullptr && actor == fd_receiver_.address());
 }
 
-void DispatcherState::End(std::optional<linkw::Error> last_word, std::string reason) {
+void DispatcherState::End(std::optional<linkw::Error> last_word, std::string reason,
+                          uint64_t request_seq) {
   if (std::exchange(phase_, LinkPhase::kEnded) == LinkPhase::kEnded) return;
   spdlog::log(drove_ || last_word ? spdlog::level::info : spdlog::level::debug,
               "link.closed link={} client=\"{}\" open_requests={} reason=\"{}\"",
@@ -243,7 +259,8 @@ void DispatcherState::End(std::optional<linkw::Error> last_word, std::string rea
   withheld_credit_.clear();
   rings_.clear();
   descriptors_->DropOverdue(std::numeric_limits<int64_t>::max());
-  compat::Send(self_, writer_, CloseLink{std::move(last_word)});
+  compat::Send(self_, writer_,
+               CloseLink{.last_word = std::move(last_word), .correlation = request_seq});
   if (channel_ != nullptr) channel_->Shutdown();
   self_->send_exit(reader_, caf::exit_reason::user_shutdown);
   self_->send_exit(state_ops_, caf::exit_reason::user_shutdown);
@@ -281,6 +298,7 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const ReadingEnded& ended) { self->state.OnReadingEnded(ended.status); },
       [self](const WritingFailed& failed) { self->state.OnWritingFailed(failed.status); },
       [self](const DescriptorReceived& received) { self->state.OnDescriptor(received); },
+      [self](const DescriptorsEnded&) { self->state.OnDescriptorsEnded(); },
       [self](const DescriptorChannelOpened& opened) { self->state.OnChannel(opened); },
       [self](const DescriptorOverdue&) { self->state.OnDescriptorOverdue(); },
       [self](const DeadlineReached&) { self->state.OnDeadline(); },

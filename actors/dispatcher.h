@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "actors/deadlines.h"
 #include "actors/descriptor_table.h"
 #include "actors/dispatcher_interface.h"
+#include "actors/drain_scope.h"
 #include "actors/engine_actor_interface.h"
 #include "actors/engine_progress.h"
 #include "actors/fd_receiver_interface.h"
@@ -44,11 +46,12 @@ namespace superfluid {
 struct LinkLimits {
   uint32_t max_frame = linkw::kDefaultMaxFrame;
   uint32_t op_window = 16;
-  uint32_t max_open_requests = 1024;  // further ones are answered BUSY
-  uint32_t max_transcriptions = 256;  // open on the link, waiting ones included
-  uint32_t max_releases = 1024;       // with the engine; further ones hold their frame's credit
-  uint32_t descriptor_credit = 16;    // descriptors received and not claimed
-  uint32_t unsent_replies = 64;       // beyond this the link's requests are not read
+  uint32_t max_open_requests = 1024;            // further ones are answered BUSY
+  uint32_t max_transcriptions = 256;            // open on the link, waiting ones included
+  uint32_t max_releases = 1024;                 // with the engine; then they hold frame credit
+  uint32_t descriptor_credit = 256;             // descriptors received and not claimed
+  uint32_t unsent_replies = 64;                 // beyond this the link's requests are not read
+  uint64_t unsent_bytes = uint64_t{512} << 20;  // waiting for the socket; beyond this the link ends
   absl::Duration hello_patience = absl::Seconds(5);       // for a HELLO that is accepted
   absl::Duration descriptor_patience = absl::Seconds(5);  // for a descriptor that a message names
   absl::Duration engine_patience = absl::Minutes(10);     // for the engine to let go of a link
@@ -70,6 +73,7 @@ struct DispatcherContext {
   std::shared_ptr<const linkw::HelloAck> hello;  // filled in but for version and token
   EngineInfo engine_info;
   bool engine_generates = false;
+  uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   std::string media_root;
   std::shared_ptr<BlockingExecutor> readers;  // of recordings
@@ -90,7 +94,8 @@ struct DispatcherContext {
 //              tokens set, jobs ended, "LinkEnded" to the Supervisor, gone
 //
 // Requests take effect in the order sent. A message whose descriptor has not arrived holds back
-// those behind it, for `descriptor_patience` at most; PING and cancels overtake.
+// those behind it, for `descriptor_patience` from its own arrival at most; PING and cancels
+// overtake.
 //
 // Spawns and ends the link's other actors (but for FdReceiver it is told when). On a thread of its
 // own, so that a PING is answered whatever the pool does.
@@ -105,6 +110,7 @@ class DispatcherState {
   void OnReadingEnded(const absl::Status& status);
   void OnWritingFailed(const absl::Status& status);
   void OnDescriptor(const DescriptorReceived& received);
+  void OnDescriptorsEnded();
   void OnChannel(const DescriptorChannelOpened& opened);
   void OnDescriptorOverdue();
   void OnDeadline();
@@ -131,6 +137,8 @@ class DispatcherState {
   struct HeldFrame {
     Frame frame;
     Credit credit;
+    int64_t since_ns = 0;    // when it arrived
+    bool cancelled = false;  // a transcription: answered CANCELLED when its turn comes
   };
   // The link's alarms: one each.
   enum class Alarm : uint32_t { kHello, kDeadline, kDescriptor, kDrain, kTelemetry };
@@ -140,6 +148,8 @@ class DispatcherState {
     linkw::MessageType type{};
     Credit credit;
     size_t payload_bytes = 0;
+    int64_t since_ns = 0;    // when it arrived
+    bool cancelled = false;  // while it was held back
 
     static constexpr size_t kSmallBytes = size_t{64} << 10;
 
@@ -159,6 +169,7 @@ class DispatcherState {
     std::shared_ptr<RequestToken> token;  // null: a release, which is carried out in any case
     Transcriber transcriber;              // of a transcription
     linkw::OpHandle op{};                 // of an op
+    bool takes_audio = false;             // a transcription of live audio
     bool answered = false;                // it counts against no limit any more
     Current frame;                        // of a call: the frame that asked
     RunCall reserved;                     // of a call that waits for its buffer or files: itself
@@ -174,9 +185,10 @@ class DispatcherState {
   Outcome Route(const Current& current, linkw::DriverMessage message);
   void Reply(uint64_t correlation, linkw::WorkerMessage message);
   void RefuseRequest(const Current& current, linkw::Status status, std::string text);
-  void LinkError(const absl::Status& status);
+  // `request_seq`: of the message that was wrong; 0: bytes that are no message.
+  void LinkError(const absl::Status& status, uint64_t request_seq);
   bool IsPart(const compat::Address& actor) const;
-  void End(std::optional<linkw::Error> last_word, std::string reason);
+  void End(std::optional<linkw::Error> last_word, std::string reason, uint64_t request_seq = 0);
   void ReportEnd();
 
   // dispatcher_session.cc: handshake, health, drain, deadlines.
@@ -187,8 +199,8 @@ class DispatcherState {
   void Open(uint64_t hello_seq, uint16_t version);
   linkw::EngineState CurrentEngineState() const;
   void ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain);
-  void BeginDrain(uint64_t reply_to, bool cancel_open, absl::Duration patience,
-                  uint32_t finished_elsewhere = 0, uint32_t cancelled_elsewhere = 0);
+  void BeginDrain(uint64_t reply_to, DrainScope scope, absl::Duration patience);
+  void CancelNow(DrainScope scope);
   void FinishDrainIfIdle();
   void ArmDeadlineTimer();
   template <class Message>
@@ -240,6 +252,9 @@ class DispatcherState {
   std::optional<OwnedFd> Claim(const Current& current, uint64_t tag, Outcome& otherwise);
   absl::Status PassOn(const BufferAllocated& allocated);
   void StartFdReceiver(std::shared_ptr<FdChannel> channel);
+  int64_t DescriptorDueNs(int64_t since_ns) const;
+  std::multiset<uint64_t> NamedTags() const;
+  void MakeRoomForAwaited();
   void ArmDescriptorTimer();
   void PassOnRings();
 
@@ -259,7 +274,6 @@ class DispatcherState {
 
   std::deque<HeldFrame> held_;
   bool handling_held_ = false;
-  std::set<uint64_t> cancelled_held_;  // transcriptions cancelled while they were held back
   std::map<uint64_t, OpenRequest> open_;
   size_t answered_ = 0;  // of open_
   size_t releases_ = 0;  // SEED_RELEASEs of open_
@@ -272,7 +286,9 @@ class DispatcherState {
   std::vector<Credit> withheld_credit_;  // given back when the peer reads again
 
   std::optional<DescriptorTable> descriptors_;
-  int64_t awaiting_since_ns_ = 0;  // the first held frame waits for a descriptor since then; 0: no
+  int64_t awaited_until_ns_ = 0;  // the first held frame waits for a descriptor until then; 0: no
+  bool descriptors_ended_ = false;
+  int64_t open_since_ns_ = 0;
   bool descriptor_timer_armed_ = false;
   std::map<uint32_t, Segment> rings_;  // until all three are there
   bool rings_attached_ = false;
@@ -285,13 +301,14 @@ class DispatcherState {
     uint32_t cancelled_elsewhere = 0;
     size_t open_at_start = 0;
     size_t cancelled = 0;
+    int64_t until_ns = std::numeric_limits<int64_t>::max();
+    bool waits_for_others = false;  // other links drain first, then the Supervisor says so
   };
   std::optional<Drain> drain_;
   uint64_t drains_ = 0;
   std::optional<DrainLink> pending_drain_;  // came while the driver's role was being decided
   bool ends_after_drain_ = false;
-  uint64_t shut_down_seq_ = 0;  // of the DRAIN by which this peer asked for the worker's end
-  linkw::Drained drained_;      // what the last drain came to, on this link alone
+  linkw::Drained drained_;  // what the last drain came to, on this link alone
   std::string end_reason_;
 };
 

@@ -54,6 +54,11 @@ bool DispatcherState::MayGenerate(const Current& current, bool needs_rings) {
 
 DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::TickSubmit tick) {
   if (!MayGenerate(current, true)) return Outcome::kHandled;
+  if ((tick.plan.flags & ~linkw::kTickFlagPartialEmits) != 0) {
+    RefuseRequest(current, linkw::Status::kInvalidArgument,
+                  absl::StrCat("a tick has no flags but bit 0: ", tick.plan.flags));
+    return Outcome::kHandled;
+  }
   const int64_t now_ns = compat::NowNs(self_);
   auto token = std::make_shared<RequestToken>(context_.progress);
   int64_t deadline_ns = 0;

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "actors/caf_compat.h"
+#include "actors/drain_scope.h"
 #include "actors/link_writer_interface.h"
 #include "actors/type_ids.h"
 #include "protocol/frame.h"
@@ -40,6 +41,9 @@ struct DescriptorReceived {
   uint64_t tag = 0;
   std::shared_ptr<OwnedFd> fd;
 };
+
+// No more descriptors will come: the channel has ended. From FdReceiver, once.
+struct DescriptorsEnded {};
 
 // The link's second socket is there. From Supervisor, at most once a link.
 struct DescriptorChannelOpened {
@@ -96,10 +100,11 @@ struct BufferLent {
   std::shared_ptr<const Segment> segment;
 };
 
-// Refuse new work, let what is open finish for `patience`, cancel what remains (all at once if
-// `cancel_open`), then end the link. From Supervisor, when the worker is shut down.
+// Refuse new work, cancel at once what is in `scope`, let the rest finish for `patience`, cancel
+// what remains, then end the link. A drain that is under way keeps its deadline if that is earlier,
+// and what it has counted. From Supervisor, when the worker is shut down.
 struct DrainLink {
-  bool cancel_open = false;
+  DrainScope scope = DrainScope::kNothing;
   absl::Duration patience;
   // What other links' drains came to; for the link that asked for the worker's end.
   uint32_t finished_elsewhere = 0;
@@ -127,14 +132,15 @@ struct EndLink {
 using Dispatcher =
     compat::Handle<caf::result<void>(FrameReceived), caf::result<void>(ReadingEnded),
                    caf::result<void>(WritingFailed), caf::result<void>(DescriptorReceived),
-                   caf::result<void>(DescriptorChannelOpened), caf::result<void>(DescriptorOverdue),
-                   caf::result<void>(DeadlineReached), caf::result<void>(AnswerFollows),
-                   caf::result<void>(RequestFinished), caf::result<void>(CallDone),
-                   caf::result<void>(BufferAllocated), caf::result<void>(BufferAttached),
-                   caf::result<void>(BufferLent), caf::result<void>(ArtifactsChecked),
-                   caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
-                   caf::result<void>(DrainOverdue), caf::result<void>(HelloOverdue),
-                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink)>;
+                   caf::result<void>(DescriptorsEnded), caf::result<void>(DescriptorChannelOpened),
+                   caf::result<void>(DescriptorOverdue), caf::result<void>(DeadlineReached),
+                   caf::result<void>(AnswerFollows), caf::result<void>(RequestFinished),
+                   caf::result<void>(CallDone), caf::result<void>(BufferAllocated),
+                   caf::result<void>(BufferAttached), caf::result<void>(BufferLent),
+                   caf::result<void>(ArtifactsChecked), caf::result<void>(FrameWritten),
+                   caf::result<void>(DrainLink), caf::result<void>(DrainOverdue),
+                   caf::result<void>(HelloOverdue), caf::result<void>(SendTelemetry),
+                   caf::result<void>(EndLink)>;
 
 }  // namespace superfluid
 

@@ -1,13 +1,18 @@
 // Descriptors, rings, the control segment and buffers of one link.
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "actors/dispatcher.h"
+#include "actors/engine_status.h"
 #include "actors/fd_receiver.h"
 #include "actors/refusal.h"
 #include "actors/status_error.h"
+#include "protocol/codec.h"
 #include "protocol/status.h"
 #include "spdlog/spdlog.h"
 
@@ -19,6 +24,22 @@ bool SameSpec(const linkw::RingSpec& spec, const RingSpec& announced) {
   return static_cast<uint32_t>(spec.ring_id) == announced.id &&
          (spec.kind == linkw::RingKind::kLogits) == is_logits &&
          spec.slot_bytes == announced.slot_bytes && spec.slots == announced.slots;
+}
+
+// The tag of the descriptor that a message claims.
+std::optional<uint64_t> TagNamedBy(const linkw::Frame& frame) {
+  if (frame.type() == linkw::MessageType::kControlAttach) return kControlTag;
+  if (frame.type() != linkw::MessageType::kRingAttach &&
+      frame.type() != linkw::MessageType::kBufAttach) {
+    return std::nullopt;
+  }
+  const absl::StatusOr<linkw::DriverMessage> message =
+      linkw::ParseDriverMessage(frame.type(), frame.payload);
+  if (!message.ok()) return std::nullopt;
+  if (const auto* attach = std::get_if<linkw::RingAttach>(&*message)) {
+    return static_cast<uint64_t>(attach->ring_id);
+  }
+  return static_cast<uint64_t>(std::get<linkw::BufAttach>(*message).buf_id);
 }
 
 }  // namespace
@@ -46,30 +67,64 @@ void DispatcherState::OnChannel(const DescriptorChannelOpened& opened) {
 void DispatcherState::OnDescriptor(const DescriptorReceived& received) {
   if (phase_ == LinkPhase::kEnded) return;
   descriptors_->Add(received.tag, std::move(*received.fd), compat::NowNs(self_));
-  ArmDescriptorTimer();
   HandleHeld();
+  ArmDescriptorTimer();
+}
+
+void DispatcherState::OnDescriptorsEnded() {
+  if (phase_ == LinkPhase::kEnded || std::exchange(descriptors_ended_, true)) return;
+  HandleHeld();
+}
+
+// A message that came before the link was open could not have its descriptor yet.
+int64_t DispatcherState::DescriptorDueNs(int64_t since_ns) const {
+  return std::max(since_ns, open_since_ns_) +
+         absl::ToInt64Nanoseconds(context_.limits.descriptor_patience);
+}
+
+// What the held messages will claim.
+std::multiset<uint64_t> DispatcherState::NamedTags() const {
+  std::multiset<uint64_t> tags;
+  for (const HeldFrame& held : held_) {
+    const std::optional<uint64_t> tag = TagNamedBy(*held.frame);
+    if (tag) tags.insert(*tag);
+  }
+  return tags;
+}
+
+// The awaited descriptor may be behind as many as the link may have: the oldest that nobody names
+// makes room for it.
+void DispatcherState::MakeRoomForAwaited() {
+  if (phase_ == LinkPhase::kEnded || awaited_until_ns_ == 0) return;
+  while (descriptors_->size() >= context_.limits.descriptor_credit) {
+    if (!descriptors_->DropOldestBut(NamedTags())) return;
+    compat::Send(self_, fd_receiver_, GrantDescriptors{1});
+  }
 }
 
 // A timer that runs already fires earlier, and is set again for the rest.
 void DispatcherState::ArmDescriptorTimer() {
+  if (awaited_until_ns_ == 0 && descriptors_->size() == 0) return;
   if (std::exchange(descriptor_timer_armed_, true)) return;
-  absl::Duration delay = context_.limits.descriptor_patience;
-  if (awaiting_since_ns_ != 0) {
-    delay -= absl::Nanoseconds(compat::NowNs(self_) - awaiting_since_ns_);
-  }
-  SetAlarm(Alarm::kDescriptor, std::max(delay, absl::Milliseconds(1)), DescriptorOverdue{});
+  const int64_t due_ns =
+      awaited_until_ns_ != 0 ? awaited_until_ns_ : descriptors_->next_overdue_ns();
+  SetAlarm(Alarm::kDescriptor,
+           std::max(absl::Nanoseconds(due_ns - compat::NowNs(self_)), absl::Milliseconds(1)),
+           DescriptorOverdue{});
 }
 
+// What is held may name any of them: nothing is dropped before it had its turn.
 void DispatcherState::OnDescriptorOverdue() {
   descriptor_timer_armed_ = false;
   if (phase_ == LinkPhase::kEnded) return;
-  const size_t dropped = descriptors_->DropOverdue(compat::NowNs(self_));
+  HandleHeld();
+  if (phase_ == LinkPhase::kEnded) return;
+  const size_t dropped = held_.empty() ? descriptors_->DropOverdue(compat::NowNs(self_)) : 0;
   if (dropped > 0) {
     spdlog::warn("fds.unclaimed link={} dropped={}", static_cast<uint64_t>(context_.id), dropped);
     compat::Send(self_, fd_receiver_, GrantDescriptors{static_cast<uint32_t>(dropped)});
   }
-  if (descriptors_->size() > 0 || awaiting_since_ns_ != 0) ArmDescriptorTimer();
-  HandleHeld();
+  ArmDescriptorTimer();
 }
 
 std::optional<OwnedFd> DispatcherState::Claim(const Current& current, uint64_t tag,
@@ -78,16 +133,16 @@ std::optional<OwnedFd> DispatcherState::Claim(const Current& current, uint64_t t
     compat::Send(self_, fd_receiver_, GrantDescriptors{1});
     return fd;
   }
-  const int64_t now_ns = compat::NowNs(self_);
-  if (awaiting_since_ns_ == 0) awaiting_since_ns_ = now_ns;
-  const int64_t waited_ns = now_ns - awaiting_since_ns_;
-  if (waited_ns < absl::ToInt64Nanoseconds(context_.limits.descriptor_patience)) {
+  const int64_t due_ns = DescriptorDueNs(current.since_ns);
+  if (!descriptors_ended_ && compat::NowNs(self_) < due_ns) {
+    awaited_until_ns_ = due_ns;
     ArmDescriptorTimer();
     otherwise = Outcome::kHold;
     return std::nullopt;
   }
   RefuseRequest(current, linkw::Status::kFailedPrecondition,
-                absl::StrCat("no descriptor with tag ", tag, " arrived"));
+                absl::StrCat("no descriptor with tag ", tag, " arrived",
+                             descriptors_ended_ ? ", and the link's fds socket has ended" : ""));
   otherwise = Outcome::kHandled;
   return std::nullopt;
 }
@@ -119,8 +174,8 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   absl::StatusOr<Segment> segment =
       bytes.ok() ? Segment::Attach(*std::move(fd), *bytes, access) : bytes.status();
   if (!segment.ok()) {
-    RefuseRequest(current, linkw::FromAbsl(segment.status()),
-                  std::string(segment.status().message()));
+    RefuseRequest(current, linkw::FromAbsl(SystemStatus(segment.status())),
+                  MessageOf(segment.status()));
     return Outcome::kHandled;
   }
   rings_.insert_or_assign(id, *std::move(segment));
@@ -157,8 +212,8 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   if (!fd) return otherwise;
   absl::StatusOr<WorkerControl> control = WorkerControl::Attach(*std::move(fd), attach.bytes);
   if (!control.ok()) {
-    RefuseRequest(current, linkw::FromAbsl(control.status()),
-                  std::string(control.status().message()));
+    RefuseRequest(current, linkw::FromAbsl(SystemStatus(control.status())),
+                  MessageOf(control.status()));
     return Outcome::kHandled;
   }
   compat::Send(self_, context_.engine,
@@ -169,6 +224,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 }
 
 DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw::BufAlloc& alloc) {
+  open_.emplace(current.seq, OpenRequest{.frame = current});
   compat::Send(
       self_, state_ops_,
       AllocateBuffer{
@@ -181,14 +237,16 @@ void DispatcherState::OnBufferAllocated(const BufferAllocated& allocated) {
   if (phase_ == LinkPhase::kEnded) return;
   const absl::Status status = allocated.status.ok() ? PassOn(allocated) : allocated.status;
   if (status.ok()) {
-    return Reply(allocated.seq, linkw::BufAlloced{.status = linkw::Status::kOk,
-                                                  .message = {},
-                                                  .buf_id = allocated.id,
-                                                  .len = allocated.bytes});
+    Reply(allocated.seq, linkw::BufAlloced{.status = linkw::Status::kOk,
+                                           .message = {},
+                                           .buf_id = allocated.id,
+                                           .len = allocated.bytes});
+    return OnRequestFinished({.seq = allocated.seq});
   }
-  if (allocated.status.ok()) compat::Send(self_, state_ops_, ReleaseBuffer{allocated.id});
-  RefuseRequest({.seq = allocated.seq, .type = linkw::MessageType::kBufAlloc, .credit = {}},
-                linkw::FromAbsl(status), std::string(status.message()));
+  if (allocated.status.ok()) {
+    compat::Send(self_, state_ops_, ReleaseBuffer{.id = allocated.id, .only = allocated.segment});
+  }
+  FailCall(allocated.seq, linkw::FromAbsl(status), std::string(status.message()));
 }
 
 absl::Status DispatcherState::PassOn(const BufferAllocated& allocated) {
@@ -212,6 +270,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   Outcome otherwise = Outcome::kHandled;
   std::optional<OwnedFd> fd = Claim(current, static_cast<uint64_t>(attach.buf_id), otherwise);
   if (!fd) return otherwise;
+  open_.emplace(current.seq, OpenRequest{.frame = current});  // until it is known to be refused
   compat::Send(self_, state_ops_,
                AttachBuffer{.seq = current.seq,
                             .id = attach.buf_id,
@@ -222,15 +281,15 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 }
 
 void DispatcherState::OnBufferAttached(const BufferAttached& attached) {
-  if (attached.status.ok() || phase_ == LinkPhase::kEnded) return;
-  RefuseRequest({.seq = attached.seq, .type = linkw::MessageType::kBufAttach, .credit = {}},
-                linkw::FromAbsl(attached.status), std::string(attached.status.message()));
+  if (phase_ == LinkPhase::kEnded) return;
+  if (attached.status.ok()) return OnRequestFinished({.seq = attached.seq});
+  FailCall(attached.seq, linkw::FromAbsl(attached.status), std::string(attached.status.message()));
 }
 
 // Work that was asked for before has bound its buffer already: StateOps was told in this order.
 DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
                                              const linkw::BufRelease& release) {
-  compat::Send(self_, state_ops_, ReleaseBuffer{release.buf_id});
+  compat::Send(self_, state_ops_, ReleaseBuffer{.id = release.buf_id, .only = nullptr});
   return Outcome::kHandled;
 }
 

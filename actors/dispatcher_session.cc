@@ -25,6 +25,13 @@ constexpr absl::Duration kForEver = absl::Hours(24 * 365);
 // version: a second one needs both to be told, and the reader to stop at HELLO until then.
 constexpr linkw::VersionRange kServed;
 static_assert(kServed.min == kServed.max, "a link reads and writes one version");
+DrainScope ScopeOf(const linkw::DrainRequest& drain) {
+  return drain.cancel_transcriptions ? DrainScope::kTranscriptions : DrainScope::kNothing;
+}
+
+absl::Duration PatienceOf(const linkw::DrainRequest& drain) {
+  return drain.deadline_ms == 0 ? kForEver : absl::Milliseconds(drain.deadline_ms);
+}
 
 bool WantsTelemetry(const linkw::Hello& hello) {
   return std::find(hello.features.begin(), hello.features.end(), "telemetry") !=
@@ -36,7 +43,7 @@ bool WantsTelemetry(const linkw::Hello& hello) {
 DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw::Hello& hello) {
   const absl::StatusOr<uint16_t> version = linkw::Negotiate(hello.proto_versions);
   if (!version.ok()) {
-    LinkError(version.status());
+    LinkError(version.status(), current.seq);
     return Outcome::kHandled;
   }
   client_name_ = hello.client_name;
@@ -48,23 +55,24 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
       .then(
           [this, seq = current.seq, version = *version](const RoleClaimed& claimed) {
             if (phase_ != LinkPhase::kClaimingRole) return;
-            if (!claimed.status.ok()) return LinkError(claimed.status);
+            if (!claimed.status.ok()) return LinkError(claimed.status, seq);
             Open(seq, version);
             HandleOvertaking();
             HandleHeld();
           },
-          [this](const caf::error& error) { LinkError(ToStatus(error)); });
+          [this, seq = current.seq](const caf::error& error) { LinkError(ToStatus(error), seq); });
   return Outcome::kHandled;
 }
 
 // A HELLO may have been refused meanwhile; then another could follow.
 void DispatcherState::OnHelloOverdue() {
   if (phase_ != LinkPhase::kAwaitingHello) return;
-  LinkError(linkw::MakeStatus(linkw::Status::kDeadlineExceeded, "no HELLO came in time"));
+  LinkError(linkw::MakeStatus(linkw::Status::kDeadlineExceeded, "no HELLO came in time"), 0);
 }
 
 void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
   phase_ = LinkPhase::kOpen;
+  open_since_ns_ = compat::NowNs(self_);
   drove_ = role_ == linkw::Role::kDriver;
   linkw::HelloAck ack = *context_.hello;
   ack.chosen_version = version;
@@ -169,7 +177,7 @@ void DispatcherState::ArmDeadlineTimer() {
 
 DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              const linkw::DrainRequest& drain) {
-  if (drain_ || shut_down_seq_ != 0) {
+  if (drain_) {
     RefuseRequest(current, linkw::Status::kBusy, "the link is draining already");
     return Outcome::kHandled;
   }
@@ -182,23 +190,18 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
                   "an observer has nothing to drain; it may ask for the worker's end (shut_down)");
     return Outcome::kHandled;
   }
-  if (drain.cancel_transcriptions) CancelTranscriptions(CancelReason::kDraining);
-  BeginDrain(
-      current.seq, false,
-      drain.deadline_ms == 0 ? absl::InfiniteDuration() : absl::Milliseconds(drain.deadline_ms));
+  BeginDrain(current.seq, ScopeOf(drain), PatienceOf(drain));
+  FinishDrainIfIdle();
   return Outcome::kHandled;
 }
 
 // The Supervisor drains the other links, and then, with DrainLink, this one.
 void DispatcherState::ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain) {
-  shut_down_seq_ = current.seq;
-  phase_ = LinkPhase::kDraining;
-  if (drain.cancel_transcriptions) CancelTranscriptions(CancelReason::kDraining);
-  compat::Send(self_, context_.supervisor,
-               ShutDown{.cancel_open = drain.cancel_transcriptions,
-                        .patience = drain.deadline_ms == 0 ? kForEver
-                                                           : absl::Milliseconds(drain.deadline_ms),
-                        .asked_by = context_.id});
+  BeginDrain(current.seq, ScopeOf(drain), PatienceOf(drain));
+  drain_->waits_for_others = true;
+  compat::Send(
+      self_, context_.supervisor,
+      ShutDown{.scope = ScopeOf(drain), .patience = PatienceOf(drain), .asked_by = context_.id});
 }
 
 void DispatcherState::OnDrainLink(const DrainLink& drain) {
@@ -208,25 +211,31 @@ void DispatcherState::OnDrainLink(const DrainLink& drain) {
     return;
   }
   ends_after_drain_ = true;
-  // A drain that the peer asked for is taken over, and still answered.
-  const uint64_t reply_to = drain_ ? drain_->reply_to : std::exchange(shut_down_seq_, 0);
-  BeginDrain(reply_to, drain.cancel_open, drain.patience, drain.finished_elsewhere,
-             drain.cancelled_elsewhere);
+  BeginDrain(0, drain.scope, drain.patience);
+  drain_->waits_for_others = false;
+  drain_->finished_elsewhere = drain.finished_elsewhere;
+  drain_->cancelled_elsewhere = drain.cancelled_elsewhere;
+  FinishDrainIfIdle();
 }
 
-void DispatcherState::BeginDrain(uint64_t reply_to, bool cancel_open, absl::Duration patience,
-                                 uint32_t finished_elsewhere, uint32_t cancelled_elsewhere) {
+// A drain that is under way is taken over, with its answer and its counts; the first deadline of
+// both that passes counts.
+void DispatcherState::BeginDrain(uint64_t reply_to, DrainScope scope, absl::Duration patience) {
   phase_ = LinkPhase::kDraining;
-  drain_ = Drain{.number = ++drains_,
-                 .reply_to = reply_to,
-                 .finished_elsewhere = finished_elsewhere,
-                 .cancelled_elsewhere = cancelled_elsewhere,
-                 .open_at_start = open_.size()};
-  if (cancel_open) CancelAllOpen(CancelReason::kDraining);
-  if (patience != absl::InfiniteDuration()) {
+  if (!drain_) {
+    drain_ = Drain{.number = ++drains_, .reply_to = reply_to, .open_at_start = open_.size()};
+  }
+  CancelNow(scope);
+  const int64_t until_ns = compat::NowNs(self_) + absl::ToInt64Nanoseconds(patience);
+  if (patience < kForEver && until_ns < drain_->until_ns) {
+    drain_->until_ns = until_ns;
     SetAlarm(Alarm::kDrain, patience, DrainOverdue{drain_->number});
   }
-  FinishDrainIfIdle();
+}
+
+void DispatcherState::CancelNow(DrainScope scope) {
+  if (scope == DrainScope::kTranscriptions) CancelTranscriptions(CancelReason::kDraining);
+  if (scope == DrainScope::kEverything) CancelAllOpen(CancelReason::kDraining);
 }
 
 void DispatcherState::OnDrainOverdue(uint64_t drain) {
@@ -235,7 +244,7 @@ void DispatcherState::OnDrainOverdue(uint64_t drain) {
 }
 
 void DispatcherState::FinishDrainIfIdle() {
-  if (!drain_ || !open_.empty() || phase_ == LinkPhase::kEnded) return;
+  if (!drain_ || drain_->waits_for_others || !open_.empty() || phase_ == LinkPhase::kEnded) return;
   const Drain drain = *std::exchange(drain_, std::nullopt);
   const size_t cancelled = std::min(drain.cancelled, drain.open_at_start);
   drained_ = {.finished = static_cast<uint32_t>(drain.open_at_start - cancelled),

@@ -11,6 +11,7 @@
 #include "actors/status_error.h"
 #include "actors/transcriber.h"
 #include "protocol/status.h"
+#include "shm/control.h"
 
 namespace superfluid {
 
@@ -36,7 +37,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 }
 
 void DispatcherState::StartTranscription(const Current& current, linkw::StateSyncRequest request) {
-  if (cancelled_held_.erase(current.seq) > 0) {
+  if (current.cancelled) {
     return RefuseRequest(current, linkw::Status::kCancelled, "cancelled");
   }
   if (context_.engine_info.max_transcriptions == 0) {
@@ -49,6 +50,12 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
                          absl::StrCat(context_.limits.max_transcriptions,
                                       " transcriptions are open, the most that a link may have"));
   }
+  const auto& transcribe = std::get<linkw::Transcribe>(request.call);
+  if (transcribe.control_slot > kControlTranscriptionSlots) {
+    return RefuseRequest(current, linkw::Status::kInvalidArgument,
+                         absl::StrCat("there is no stop word ", transcribe.control_slot, " (1 to ",
+                                      kControlTranscriptionSlots, ")"));
+  }
   auto token = std::make_shared<RequestToken>(context_.progress);
   TranscriberContext context{.key = {context_.id, current.seq},
                              .token = token,
@@ -57,8 +64,9 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
                              .writer = writer_,
                              .engine = context_.engine,
                              .readers = context_.readers,
-                             .media_root = context_.media_root};
-  const auto& transcribe = std::get<linkw::Transcribe>(request.call);
+                             .media_root = context_.media_root,
+                             .max_frame = context_.limits.max_frame};
+  const bool takes_audio = std::holds_alternative<linkw::AudioLive>(transcribe.audio);
   std::optional<linkw::BufId> buffer;
   if (const auto* spec = std::get_if<linkw::AudioBuffer>(&transcribe.audio)) buffer = spec->buf_id;
   if (const uint32_t ms = transcribe.deadline_ms; ms != 0) {
@@ -73,7 +81,8 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
   if (buffer) compat::Send(self_, state_ops_, BindBuffer{.id = *buffer, .user = transcriber});
   open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kTranscription,
                                          .token = std::move(token),
-                                         .transcriber = transcriber});
+                                         .transcriber = transcriber,
+                                         .takes_audio = takes_audio});
 }
 
 void DispatcherState::OnAnswerFollows(const AnswerFollows& follows) {
@@ -108,13 +117,13 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
 }
 
 // The token first: the engine sees it at once, wherever it is; the message makes sure that a job
-// that is not being stepped ends now, too. A tick that waits is answered here, since the engine may
-// be inside a long step.
+// that is not being stepped ends now, too. Once: a peer may ask again and again. A tick that waits
+// is answered here, since the engine may be inside a long step.
 void DispatcherState::CancelOpen(uint64_t seq, CancelReason reason) {
   const auto it = open_.find(seq);
   if (it == open_.end() || it->second.token == nullptr) return;
   const OpenRequest& request = it->second;
-  request.token->Cancel(reason, [this] { return compat::NowNs(self_); });
+  if (!request.token->Cancel(reason, [this] { return compat::NowNs(self_); })) return;
   compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
   compat::SendUrgent(self_, request.transcriber, CancelTranscription{reason});
   if (request.kind != RequestKind::kTick || phase_ == LinkPhase::kEnded) return;
@@ -139,12 +148,12 @@ void DispatcherState::CancelAllOpen(CancelReason reason) {
   for (const auto& [seq, request] : open_) CancelOpen(seq, reason);
 }
 
-// A transcription that is held back behind a missing descriptor is not open yet: it is remembered,
-// and answered CANCELLED when its turn comes. Only what is held is remembered, so this stays small.
+// A transcription that is held back behind a missing descriptor is not open yet: it is answered
+// CANCELLED when its turn comes.
 void DispatcherState::CancelHeld(uint64_t seq) {
-  for (const HeldFrame& held : held_) {
+  for (HeldFrame& held : held_) {
     if (held.frame->type() != linkw::MessageType::kStateSyncRequest) continue;
-    if (seq == 0 || held.frame->header.seq == seq) cancelled_held_.insert(held.frame->header.seq);
+    if (seq == 0 || held.frame->header.seq == seq) held.cancelled = true;
   }
 }
 
@@ -163,10 +172,11 @@ size_t DispatcherState::UnansweredOf(RequestKind kind) const {
   }));
 }
 
-// Audio for a request that has ended, or was never there, is ignored: the peer may not know yet.
+// Audio for a request that has ended, was never there or takes none is ignored: the peer may not
+// know yet.
 DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::TranscribeAudio audio) {
   const auto it = open_.find(audio.request_seq);
-  if (it != open_.end() && it->second.transcriber != nullptr) {
+  if (it != open_.end() && it->second.takes_audio) {
     if (const auto* span = std::get_if<linkw::BufferSpan>(&audio.data)) {
       compat::Send(self_, state_ops_,
                    BindBuffer{.id = span->buf_id, .user = it->second.transcriber});

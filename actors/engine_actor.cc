@@ -88,6 +88,7 @@ caf::result<EngineLoaded> EngineActorState::OnLoad() {
       .info = (*engine_)->info(),
       .capabilities_json = CompleteCapabilities((*engine_)->CapabilitiesJson(), (*engine_)->info(),
                                                 generation() != nullptr)};
+  loaded.context_tokens = ContextTokens(loaded.capabilities_json);
   context_ = {.roots = options_.roots, .listed = ListedCalls(loaded.capabilities_json)};
   if (const Generation* generates = generation(); generates != nullptr) {
     loaded.generates = true;
@@ -122,6 +123,7 @@ void EngineActorState::OnGrant(const GrantSegments& grant) {
 }
 
 void EngineActorState::OnPushAudio(const PushAudio& push) {
+  if (push.pcm != nullptr) MakeRoomForAudio(push.key, push.pcm->size());
   Job* job = Find(push.key);
   if (job == nullptr || job->request.audio->live == nullptr) return;
   LiveAudio& live = *job->request.audio->live;
@@ -145,6 +147,26 @@ void EngineActorState::OnAudioArrived(RequestKey key) {
   job->starved = false;
   UpdatePause(key, *job);
   ScheduleStep();
+}
+
+// Where all live audio that is not transcribed would be too much, the job with the most of it ends:
+// one that is fed faster than it is transcribed must not cost those that are not.
+void EngineActorState::MakeRoomForAudio(RequestKey key, size_t bytes) {
+  uint64_t waiting = 0;
+  uint64_t most = 0;
+  RequestKey largest;
+  for (const auto& [other, job] : jobs_) {
+    if (job.request.audio->live == nullptr) continue;
+    const uint64_t unread = job.request.audio->live->unread_bytes() + (other == key ? bytes : 0);
+    waiting += unread;
+    if (unread <= most) continue;
+    most = unread;
+    largest = other;
+  }
+  if (waiting <= options_.live_audio_bytes) return;
+  EndJob(largest, linkw::MakeStatus(linkw::Status::kOutOfMemory,
+                                    absl::StrCat("more live audio than can wait: ", waiting,
+                                                 " bytes are not transcribed yet")));
 }
 
 void EngineActorState::OnCancel(RequestKey key) {

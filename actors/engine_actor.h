@@ -29,6 +29,7 @@ using EngineFactory = std::function<absl::StatusOr<std::unique_ptr<Engine>>()>;
 struct EngineActorOptions {
   EngineFactory make_engine;                            // called once, on the actor's thread
   absl::Duration step_budget = absl::Milliseconds(10);  // of one micro-step
+  uint64_t live_audio_bytes = uint64_t{256} << 20;      // of all jobs, not transcribed yet
   EngineRoots roots;                                    // where files lie that a daemon may name
 };
 
@@ -119,6 +120,7 @@ class EngineActorState {
   // After the engine did something: asking it costs more than counting what waits.
   void PublishMemory();
   int64_t Now() const;
+  void MakeRoomForAudio(RequestKey key, size_t bytes);
   void StepTranscriptions();
 
   // engine_actor_turns.cc

@@ -49,6 +49,7 @@ void FdReceiverState::WaitUntilReadable() {
 
 void FdReceiverState::End() {
   channel_->Shutdown();
+  compat::Send(self_, dispatcher_, DescriptorsEnded{});
   self_->quit();
 }
 

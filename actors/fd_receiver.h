@@ -14,7 +14,8 @@ namespace superfluid {
 //
 // `credit` descriptors at most are unclaimed at the dispatcher; the rest stay in the socket, where
 // the kernel bounds them. A message that breaks the rules (none or several descriptors, closed
-// inside a message) ends the channel, and with it this actor; the link goes on without descriptors.
+// inside a message) ends the channel, and with it this actor; the dispatcher is told
+// (DescriptorsEnded) and the link goes on without descriptors.
 //
 // Runs on a thread of its own, since a socket's WhenReadable blocks; Shutdown of the channel wakes
 // it.

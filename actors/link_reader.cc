@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/admission.h"
 #include "protocol/status.h"
 
 namespace superfluid {
@@ -12,6 +13,9 @@ namespace {
 // with frames that need no credit (unknown droppable ones) cannot keep the reader busy for ever.
 constexpr size_t kBytesPerTurn = size_t{1} << 20;
 
+// A payload of this size or less needs no byte credit: the frame credit bounds them well enough.
+constexpr uint32_t kSmallBytes = linkw::kSmallPayloadLimit;
+
 }  // namespace
 
 void LinkReaderState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher,
@@ -20,6 +24,7 @@ void LinkReaderState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispa
   dispatcher_ = std::move(dispatcher);
   decoder_.SetMaxFrame(options.max_frame);
   frame_credit_ = options.frame_credit;
+  urgent_credit_ = options.urgent_credit;
   byte_credit_ = static_cast<int64_t>(options.byte_credit);
   compat::Send(self_, LinkReader(self_), ReadSocket{});
 }
@@ -35,15 +40,23 @@ void LinkReaderState::OnReadable() {
 
 void LinkReaderState::OnGrant(const GrantFrames& grant) {
   frame_credit_ += grant.frames;
+  urgent_credit_ += grant.urgent_frames;
   byte_credit_ += static_cast<int64_t>(grant.payload_bytes);
-  if (stalled_ && HasCredit()) {
-    stalled_ = false;
-    OnReadable();
-  }
+  if (std::exchange(stalled_, false)) OnReadable();
+}
+
+bool LinkReaderState::HasCredit(const linkw::FrameHeader& next) const {
+  if (Overtakes(static_cast<linkw::MessageType>(next.type))) return urgent_credit_ > 0;
+  return frame_credit_ > 0 && (byte_credit_ > 0 || next.payload_len <= kSmallBytes);
 }
 
 bool LinkReaderState::DecodeSome() {
-  while (HasCredit()) {
+  while (true) {
+    const absl::StatusOr<std::optional<linkw::FrameHeader>> header = decoder_.NextHeader();
+    if (header.ok() && header->has_value() && !HasCredit(**header)) {
+      stalled_ = true;
+      return false;
+    }
     absl::StatusOr<std::optional<linkw::Frame>> frame = decoder_.Next();
     if (!frame.ok()) {
       End(frame.status());
@@ -52,8 +65,6 @@ bool LinkReaderState::DecodeSome() {
     if (!frame->has_value()) return true;
     Deliver(*std::move(*frame));
   }
-  stalled_ = true;
-  return false;
 }
 
 bool LinkReaderState::ReadSome() {
@@ -79,7 +90,7 @@ bool LinkReaderState::ReadSome() {
 }
 
 void LinkReaderState::Deliver(linkw::Frame frame) {
-  frame_credit_ -= 1;
+  (Overtakes(frame.type()) ? urgent_credit_ : frame_credit_) -= 1;
   byte_credit_ -= static_cast<int64_t>(frame.payload.size());
   compat::Send(self_, dispatcher_,
                FrameReceived{std::make_shared<const linkw::Frame>(std::move(frame))});

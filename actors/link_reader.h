@@ -15,14 +15,17 @@ namespace superfluid {
 struct LinkReaderOptions {
   uint32_t max_frame = linkw::kDefaultMaxFrame;
   // Frames, and bytes of their payloads, that the dispatcher may have unhandled. One frame may
-  // exceed the bytes, so that any frame within max_frame gets through.
+  // exceed the bytes, so that any frame within max_frame gets through; small ones need frame credit
+  // only, so that bulk does not hold them up.
   uint32_t frame_credit = 256;
+  uint32_t urgent_credit = 32;  // of PING and cancels, behind as many others as there may be
   uint64_t byte_credit = uint64_t{16} << 20;
 };
 
 // Reads the frames socket of one link; never looks into a payload.
 //
-//   ReadSocket --> decode --> FrameReceived ... until no credit (then GrantFrames resumes)
+//   ReadSocket --> decode --> FrameReceived ... until no credit for the next frame, of which the
+//                        \                     header is known (then GrantFrames resumes)
 //                        \--> ReadingEnded, once, and the actor ends: end of file, or a link error
 //
 // Ends with its dispatcher, too.
@@ -41,7 +44,7 @@ class LinkReaderState {
   void OnGrant(const GrantFrames& grant);
 
  private:
-  bool HasCredit() const { return frame_credit_ > 0 && byte_credit_ > 0; }
+  bool HasCredit(const linkw::FrameHeader& next) const;
   // Both return false when there is nothing more to do for now.
   bool DecodeSome();
   bool ReadSome();
@@ -54,6 +57,7 @@ class LinkReaderState {
   Dispatcher dispatcher_;
   linkw::FrameDecoder decoder_;
   int64_t frame_credit_ = 0;
+  int64_t urgent_credit_ = 0;
   int64_t byte_credit_ = 0;  // may go negative by one frame
   bool stalled_ = false;     // out of credit; nothing waits on the socket
   bool ended_ = false;

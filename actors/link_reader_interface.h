@@ -12,9 +12,11 @@ namespace superfluid {
 struct ReadSocket {};
 
 // The dispatcher is done with these frames: as many more may be sent to it. Credit is what bounds
-// its mailbox; without any, the reader leaves the peer's bytes in the socket.
+// its mailbox; without any, the reader leaves the peer's bytes in the socket. Frames that overtake
+// the others (admission.h) have a credit of their own.
 struct GrantFrames {
   uint32_t frames = 0;
+  uint32_t urgent_frames = 0;
   uint64_t payload_bytes = 0;
 };
 

@@ -1,9 +1,12 @@
 #include "actors/link_writer.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "actors/refusal.h"
 #include "protocol/message_type.h"
 #include "protocol/status.h"
@@ -36,7 +39,11 @@ void LinkWriterState::OnSend(const SendMessage& send) {
   }
   const linkw::EncodedMessage encoded = linkw::Serialize(*WithDroppedEmits(send));
   Enqueue(encoded, send.correlation, send.ack_to);
-  if (!waiting_) Flush();
+  if (!waiting_ && !failed_) Flush();
+  if (!failed_ && queue_.queued_bytes() > options_.unsent_bytes) {
+    Fail(absl::ResourceExhaustedError(absl::StrCat(
+        "the peer does not read: ", queue_.queued_bytes(), " bytes wait for its socket")));
+  }
 }
 
 void LinkWriterState::CountDropped(const SendMessage& send) {
@@ -65,7 +72,7 @@ void LinkWriterState::OnWritable() {
 void LinkWriterState::OnClose(const CloseLink& close) {
   if (closing_) return;
   if (close.last_word && !failed_) {
-    Enqueue(linkw::Serialize(linkw::WorkerMessage(*close.last_word)), 0, {});
+    Enqueue(linkw::Serialize(linkw::WorkerMessage(*close.last_word)), close.correlation, {});
   }
   closing_ = true;
   close_at_ns_ = compat::NowNs(self_) + absl::ToInt64Nanoseconds(options_.linger);
@@ -90,15 +97,24 @@ void LinkWriterState::Enqueue(const linkw::EncodedMessage& encoded, uint64_t cor
   if (!bytes.ok()) {
     spdlog::warn("frame.too_large type={} bytes={}", linkw::MessageTypeName(encoded.type),
                  encoded.payload.size());
-    const linkw::EncodedMessage instead =
-        linkw::Serialize(AnswerTooLarge(encoded.type, encoded.payload.size()));
-    bytes = encoder_.Encode(instead.type, correlation, instead.payload);
+    bytes = EncodeRefusal(encoded, correlation);
     if (!bytes.ok()) return Fail(bytes.status());
+    if (bytes->empty()) return compat::Send(self_, ack_to, FrameWritten{.dropped = true});
   }
   const uint64_t ticket = ++last_ticket_;
   tickets_.emplace(ticket,
                    Ticket{.ack_to = std::move(ack_to), .payload_bytes = encoded.payload.size()});
   queue_.Push({.bytes = *std::move(bytes), .ticket = ticket});
+}
+
+// What goes out in place of a message that does not fit; empty: nothing.
+absl::StatusOr<std::string> LinkWriterState::EncodeRefusal(const linkw::EncodedMessage& encoded,
+                                                           uint64_t correlation) {
+  const std::optional<linkw::WorkerMessage> instead =
+      AnswerTooLarge(encoded.type, encoded.payload.size());
+  if (!instead) return std::string();
+  const linkw::EncodedMessage answer = linkw::Serialize(*instead);
+  return encoder_.Encode(answer.type, correlation, answer.payload);
 }
 
 void LinkWriterState::Flush() {
@@ -147,6 +163,8 @@ void LinkWriterState::WaitUntilWritable() {
 
 void LinkWriterState::Fail(absl::Status status) {
   failed_ = true;
+  queue_ = {};
+  tickets_.clear();
   compat::Send(self_, dispatcher_, WritingFailed{std::move(status)});
 }
 

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "actors/alarm_clock_interface.h"
 #include "actors/dispatcher_interface.h"
@@ -21,6 +23,7 @@ namespace superfluid {
 struct LinkWriterOptions {
   uint32_t max_frame = linkw::kDefaultMaxFrame;
   size_t droppable_limit_bytes = size_t{256} << 10;  // more than this unsent: droppable frames go
+  uint64_t unsent_bytes = uint64_t{512} << 20;       // more than this unsent: the link ends
   absl::Duration linger = absl::Seconds(1);          // for the last bytes when the link closes
   AlarmClock alarms;
 };
@@ -31,9 +34,11 @@ struct LinkWriterOptions {
 //                                            \--> WritingFailed, once: the peer cannot be reached
 //   CloseLink --> last word --> queue empty or linger over --> Shutdown of the stream, the end
 //
-// A tick's result says how many of its emits were dropped. A message that does not fit into a frame
-// is replaced by a TOO_LARGE answer, so that its request is answered all the same. Writes happen at
-// once; frames that pile up while the socket is full leave together in one gathered write.
+// A tick's result says how many of its emits were dropped. An answer that does not fit into a frame
+// is replaced by a TOO_LARGE answer, so that its request is answered all the same; another message
+// that does not fit is dropped. Writes happen at once; frames that pile up while the socket is full
+// leave together in one gathered write. The senders' credit bounds what piles up; beyond
+// `unsent_bytes` the peer counts as gone.
 //
 // If the dispatcher ends without a CloseLink, the peer is told that the link failed.
 //
@@ -61,6 +66,8 @@ class LinkWriterState {
   void CountDropped(const SendMessage& send);
   std::shared_ptr<const linkw::WorkerMessage> WithDroppedEmits(const SendMessage& send);
   void Enqueue(const linkw::EncodedMessage& encoded, uint64_t correlation, FrameWrittenSink ack_to);
+  absl::StatusOr<std::string> EncodeRefusal(const linkw::EncodedMessage& encoded,
+                                            uint64_t correlation);
   void Flush();
   bool WriteSome();
   void Acknowledge(const std::vector<uint64_t>& tickets);

@@ -30,10 +30,12 @@ struct SendMessage {
 // The socket may take bytes again. Sent by the writer's stream to the writer.
 struct WriteSocket {};
 
-// Sends `last_word`, if any, writes what is queued for at most the writer's linger time, then shuts
-// the socket down and ends the writer. Later messages are discarded.
+// Sends `last_word`, if any, as the answer to the request `correlation` (0: none), writes what is
+// queued for at most the writer's linger time, then shuts the socket down and ends the writer.
+// Later messages are discarded.
 struct CloseLink {
   std::optional<linkw::Error> last_word;
+  uint64_t correlation = 0;
 };
 
 // Numbers, encodes and writes one link's frames. See link_writer.h.

@@ -42,7 +42,11 @@ linkw::WorkerMessage Refuse(linkw::MessageType request, linkw::Status status, st
   }
 }
 
-linkw::WorkerMessage AnswerTooLarge(linkw::MessageType answer, size_t payload_bytes) {
+std::optional<linkw::WorkerMessage> AnswerTooLarge(linkw::MessageType answer,
+                                                   size_t payload_bytes) {
+  if (answer == linkw::MessageType::kTranscribeSegment || linkw::IsDroppable(answer)) {
+    return std::nullopt;
+  }
   std::string message =
       absl::StrCat("the answer has ", payload_bytes, " bytes, more than a frame of the link may");
   if (answer == linkw::MessageType::kStateSyncResult) {

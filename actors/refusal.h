@@ -2,6 +2,7 @@
 #define SUPERFLUID_ACTORS_REFUSAL_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,10 @@ namespace superfluid {
 // has one, else a non-fatal ERROR. Both keep the link. `status` must not be kOk.
 linkw::WorkerMessage Refuse(linkw::MessageType request, linkw::Status status, std::string message);
 
-// The answer in place of one of type `answer` that would not fit into a frame.
-linkw::WorkerMessage AnswerTooLarge(linkw::MessageType answer, size_t payload_bytes);
+// The answer in place of one of type `answer` that would not fit into a frame; nullopt for messages
+// that precede the answer of their request (segments, emits) or answer none: it would be answered
+// twice.
+std::optional<linkw::WorkerMessage> AnswerTooLarge(linkw::MessageType answer, size_t payload_bytes);
 
 }  // namespace superfluid
 

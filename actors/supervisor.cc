@@ -17,6 +17,18 @@ namespace {
 
 uint64_t Number(LinkId id) { return static_cast<uint64_t>(id); }
 
+const char* NameOf(DrainScope scope) {
+  switch (scope) {
+    case DrainScope::kNothing:
+      return "nothing";
+    case DrainScope::kTranscriptions:
+      return "transcriptions";
+    case DrainScope::kEverything:
+      return "everything";
+  }
+  return "unknown";
+}
+
 linkw::RingSpec Announce(const RingSpec& spec, linkw::RingKind kind) {
   return {.ring_id = linkw::RingId(spec.id),
           .kind = kind,
@@ -59,6 +71,7 @@ void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress>
       *self_, config_.placement, EngineActorBehavior,
       EngineActorOptions{.make_engine = config_.make_engine,
                          .step_budget = config_.step_budget,
+                         .live_audio_bytes = config_.live_audio_bytes,
                          .roots = {.media = config_.media_root, .model = config_.model_root}},
       progress_);
   self_->monitor(engine_);
@@ -88,6 +101,7 @@ void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
                 absl::ToInt64Milliseconds(config_.engine_stall),
                 absl::ToInt64Milliseconds(config_.engine_kill));
   engine_generates_ = loaded.generates;
+  context_tokens_ = loaded.context_tokens;
   spaces_ = std::make_shared<const std::vector<StateSpace>>(loaded.spaces);
   hello_ = std::make_shared<const linkw::HelloAck>(MakeHello(config_, loaded));
   compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
@@ -112,16 +126,18 @@ void SupervisorState::OnCheckHealth() {
 }
 
 void SupervisorState::OnShutDown(const ShutDown& shut_down) {
-  spdlog::info("worker.stopping links={} cancel_open={} patience_ms={}", links_.size(),
-               shut_down.cancel_open, absl::ToInt64Milliseconds(shut_down.patience));
+  spdlog::info("worker.stopping links={} cancel={} patience_ms={}", links_.size(),
+               NameOf(shut_down.scope), absl::ToInt64Milliseconds(shut_down.patience));
   if (!std::exchange(shutting_down_, true)) drain_finished_ = drain_cancelled_ = 0;
   if (!exit_with_) exit_with_ = {ExitCode::kOk, "told to stop"};
-  shut_down_ = shut_down;
+  drain_scope_ = std::max(drain_scope_, shut_down.scope);
+  drain_by_ns_ =
+      std::min(drain_by_ns_, compat::NowNs(self_) + absl::ToInt64Nanoseconds(shut_down.patience));
   if (links_.contains(shut_down.asked_by)) drains_last_ = shut_down.asked_by;
   for (const auto& [id, link] : links_) {
     if (id == drains_last_) continue;
     compat::Send(self_, link.dispatcher,
-                 DrainLink{.cancel_open = shut_down.cancel_open, .patience = shut_down.patience});
+                 DrainLink{.scope = shut_down.scope, .patience = shut_down.patience});
   }
   DrainLastLink();
   // What has not ended by then hangs in the engine: its dispatcher waits in vain.
@@ -136,11 +152,13 @@ void SupervisorState::DrainLastLink() {
   if (!drains_last_ || links_.size() > 1) return;
   const auto it = links_.find(*std::exchange(drains_last_, std::nullopt));
   if (it == links_.end()) return;
-  compat::Send(self_, it->second.dispatcher,
-               DrainLink{.cancel_open = shut_down_.cancel_open,
-                         .patience = shut_down_.patience,
-                         .finished_elsewhere = drain_finished_,
-                         .cancelled_elsewhere = drain_cancelled_});
+  compat::Send(
+      self_, it->second.dispatcher,
+      DrainLink{.scope = drain_scope_,
+                .patience = std::max(absl::Nanoseconds(drain_by_ns_ - compat::NowNs(self_)),
+                                     absl::ZeroDuration()),
+                .finished_elsewhere = drain_finished_,
+                .cancelled_elsewhere = drain_cancelled_});
 }
 
 void SupervisorState::OnShutDownOverdue() {

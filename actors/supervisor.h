@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,6 +54,7 @@ struct WorkerConfig {
   LinkPlaceLimits places;  // of links that do not drive
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
   absl::Duration step_budget = absl::Milliseconds(10);
+  uint64_t live_audio_bytes = uint64_t{256} << 20;  // of all links, not transcribed yet
   absl::Duration engine_load_patience = absl::Minutes(30);
   // A longer step is reported; a longer step ends the process. Raised to kStallSteps and kKillSteps
   // of the steps that the engine expects (EngineInfo::micro_step): slow is not stuck.
@@ -137,6 +139,7 @@ class SupervisorState {
   AlarmClock alarms_;
   EngineInfo engine_info_;
   bool engine_generates_ = false;
+  uint64_t context_tokens_ = 0;
   std::shared_ptr<const std::vector<StateSpace>> spaces_;
   std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
   std::map<LinkId, Link> links_;
@@ -146,9 +149,10 @@ class SupervisorState {
   bool driver_ending_ = false;  // its link is over, but the engine still cleans up
   std::deque<Claim> waiting_claims_;
   bool shutting_down_ = false;
-  std::optional<LinkId> drains_last_;  // the link that asked for the end
-  ShutDown shut_down_;                 // the last one
-  uint32_t drain_finished_ = 0;        // requests of links that are gone
+  std::optional<LinkId> drains_last_;              // the link that asked for the end
+  DrainScope drain_scope_ = DrainScope::kNothing;  // of all shut-downs so far, the largest
+  int64_t drain_by_ns_ = std::numeric_limits<int64_t>::max();  // the earliest of their deadlines
+  uint32_t drain_finished_ = 0;                                // requests of links that are gone
   uint32_t drain_cancelled_ = 0;
   bool stall_reported_ = false;
   std::optional<std::pair<ExitCode, std::string>> exit_with_;  // when the last link is gone

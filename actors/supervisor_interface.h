@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "actors/caf_compat.h"
+#include "actors/drain_scope.h"
 #include "actors/ids.h"
 #include "actors/type_ids.h"
 #include "protocol/messages.h"
@@ -65,12 +66,12 @@ struct LinkEnded {
 // Look at the engine's progress. To itself, periodically.
 struct CheckHealth {};
 
-// End the worker: no new links; let open work finish for `patience` (cancel it at once if
-// `cancel_open`), then exit. From main, on a signal, or from a Dispatcher whose peer asks for it
+// End the worker: no new links; cancel at once what is in `scope`, let the rest finish for
+// `patience`, then exit. From main, on a signal, or from a Dispatcher whose peer asks for it
 // (`asked_by`): that link is drained last, when it can be told how the others went. A second one
-// shortens the first.
+// may shorten the first and cancel more, never prolong it.
 struct ShutDown {
-  bool cancel_open = false;
+  DrainScope scope = DrainScope::kNothing;
   absl::Duration patience;
   LinkId asked_by{};  // 0: none
 };

@@ -85,6 +85,7 @@ DispatcherContext SupervisorState::ContextOf(LinkId id, const Link& link) {
       .hello = hello_,
       .engine_info = engine_info_,
       .engine_generates = engine_generates_,
+      .context_tokens = context_tokens_,
       .spaces = spaces_,
       .media_root = config_.media_root,
       .readers = config_.readers,

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "actors/engine_status.h"
 #include "actors/printable.h"
 #include "actors/status_error.h"
 #include "engine/audio/audio_file.h"
@@ -18,9 +19,6 @@
 
 namespace superfluid {
 namespace {
-
-// A final answer must fit into a frame; beyond this the transcription ends with what it has.
-constexpr size_t kMaxAnswerBytes = size_t{32} << 20;
 
 PcmFormat ToEngineFormat(const linkw::PcmFormat& format) {
   return {.rate_hz = static_cast<int>(std::min<uint32_t>(format.sample_rate_hz, 1u << 30)),
@@ -77,6 +75,11 @@ std::string NameOf(const linkw::AudioSourceSpec& audio) {
   return std::holds_alternative<linkw::AudioLive>(audio) ? "(live)" : "(a buffer)";
 }
 
+absl::Status TooLong() {
+  return linkw::MakeStatus(linkw::Status::kTooLarge,
+                           "the transcript grew beyond what one answer can hold");
+}
+
 uint64_t Microseconds(int64_t ns) { return static_cast<uint64_t>(std::max<int64_t>(ns, 0) / 1000); }
 
 }  // namespace
@@ -84,6 +87,7 @@ uint64_t Microseconds(int64_t ns) { return static_cast<uint64_t>(std::max<int64_
 void TranscriberState::Start(TranscriberContext context,
                              std::shared_ptr<const linkw::StateSyncRequest> request) {
   context_ = std::move(context);
+  transcript_ = Transcript(context_.max_frame);
   request_ = std::move(request);
   transcribe_ = &std::get<linkw::Transcribe>(request_->call);
   compat::Send(self_, Transcriber(self_), OpenAudio{});
@@ -101,10 +105,12 @@ void TranscriberState::OnOpenAudio() {
 void TranscriberState::OnBufferBound(const BufferBound& bound) {
   if (finished_) return;
   if (const auto* buffer = std::get_if<linkw::AudioBuffer>(&transcribe_->audio)) {
+    if (opening_ || queued_) return;
     if (!bound.status.ok()) return FinishUnqueued(bound.status);
     return OpenRecording(
         [segment = bound.segment, buffer = *buffer] { return OpenSegment(segment, buffer); });
   }
+  if (!std::holds_alternative<linkw::AudioLive>(transcribe_->audio)) return;
   bound_.push_back(bound);
   PumpLiveAudio();
 }
@@ -112,6 +118,7 @@ void TranscriberState::OnBufferBound(const BufferBound& bound) {
 // The events hold no actor: a read that hangs must not keep one alive.
 void TranscriberState::OpenRecording(
     std::function<absl::StatusOr<std::unique_ptr<AudioSource>>()> open) {
+  opening_ = true;
   const compat::Weak<Transcriber> transcriber{Transcriber(self_)};
   const compat::Weak<EngineActor> engine(context_.engine);
   PrefetchEvents events;
@@ -172,9 +179,10 @@ void TranscriberState::Queue(std::shared_ptr<JobAudio> audio) {
 }
 
 void TranscriberState::OnSegment(const SegmentDecoded& decoded) {
-  if (finished_) return;
+  if (finished_ || full_) return;
+  full_ = !transcript_.HasRoomFor(*decoded.segment);
+  if (full_) return OnCancel(CancelReason::kTooLong);
   SendSegment(*decoded.segment, decoded.progress);
-  if (transcript_.bytes() > kMaxAnswerBytes) OnCancel(CancelReason::kTooLong);
 }
 
 void TranscriberState::SendSegment(const TranscribedSegment& segment,
@@ -204,10 +212,15 @@ void TranscriberState::GrantOne() {
 }
 
 void TranscriberState::OnEnded(const TranscriptionEnded& ended) {
-  // The token may have been set by somebody whose message is still on its way: its reason counts.
-  const bool cancelled = absl::IsCancelled(ended.status) && context_.token->cancelled();
   remark_ = ended.remark;
-  Finish(cancelled ? CancelStatus() : ended.status, ended.progress, ended.cost);
+  Finish(EndStatus(ended), ended.progress, ended.cost);
+}
+
+// The token may have been set by somebody whose message is still on its way: its reason counts.
+absl::Status TranscriberState::EndStatus(const TranscriptionEnded& ended) const {
+  if (absl::IsCancelled(ended.status) && context_.token->cancelled()) return CancelStatus();
+  if (ended.status.ok() && full_) return TooLong();
+  return linkw::MakeStatus(EngineStatus(ended.status), std::string(ended.status.message()));
 }
 
 void TranscriberState::OnCancel(CancelReason reason) {
@@ -269,7 +282,7 @@ void TranscriberState::FinishUnqueued(const absl::Status& status) { Finish(statu
 void TranscriberState::Finish(const absl::Status& status, const TranscriptionProgress& progress,
                               const TranscriptionCost& cost) {
   Answer(status, progress, cost);
-  compat::Send(self_, context_.dispatcher, RequestFinished{context_.key.seq});
+  compat::Send(self_, context_.dispatcher, RequestFinished{.seq = context_.key.seq, .replies = 1});
   self_->quit();
 }
 
@@ -293,7 +306,7 @@ void TranscriberState::Answer(const absl::Status& status, const TranscriptionPro
       self_, context_.writer,
       SendMessage{.correlation = context_.key.seq,
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(answer)),
-                  .ack_to = {}});
+                  .ack_to = FrameWrittenSink(context_.dispatcher)});
   LogDone(status, progress, cost);
 }
 
@@ -322,8 +335,7 @@ absl::Status TranscriberState::CancelStatus() const {
     case CancelReason::kDraining:
       return linkw::MakeStatus(linkw::Status::kCancelled, "cancelled: the worker is draining");
     case CancelReason::kTooLong:
-      return linkw::MakeStatus(linkw::Status::kTooLarge,
-                               "the transcript grew beyond what one answer can hold");
+      return TooLong();
     default:
       return linkw::MakeStatus(linkw::Status::kCancelled, "cancelled");
   }

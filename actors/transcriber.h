@@ -33,8 +33,9 @@ struct TranscriberContext {
   EngineActor engine;
   std::shared_ptr<BlockingExecutor> readers;  // of recordings
   std::string media_root;                     // audio files lie below it
-  uint32_t segment_credit = 16;               // segments decoded and not yet written to the socket
-  int64_t deadline_ns = 0;  // monotonic; 0: none. The Dispatcher cancels when it passes
+  uint32_t max_frame = linkw::kDefaultMaxFrame;
+  uint32_t segment_credit = 16;  // segments decoded and not yet written to the socket
+  int64_t deadline_ns = 0;       // monotonic; 0: none. The Dispatcher cancels when it passes
 };
 
 // One transcription, from its request to its final answer.
@@ -84,18 +85,22 @@ class TranscriberState {
               const TranscriptionCost& cost);
   void LogDone(const absl::Status& status, const TranscriptionProgress& progress,
                const TranscriptionCost& cost) const;
+  // REQUIRES: the engine has no job of this request.
   void FinishUnqueued(const absl::Status& status);
   absl::Status CancelStatus() const;
+  absl::Status EndStatus(const TranscriptionEnded& ended) const;
 
   Transcriber::pointer self_;
   TranscriberContext context_;
   std::shared_ptr<const linkw::StateSyncRequest> request_;
   const linkw::Transcribe* transcribe_ = nullptr;  // inside *request_
   Transcript transcript_;
+  bool full_ = false;  // a segment had no room in the transcript; later ones are dropped
   std::deque<LiveAudioReceived> live_audio_;  // not yet passed on, in order
   std::deque<BufferBound> bound_;             // buffers of live audio, in order
   absl::Status abandoned_;                    // why the job was abandoned, if it was
   std::string remark_;                        // on the audio, for an answer that is OK
+  bool opening_ = false;                      // the recording is being opened, or was
   bool queued_ = false;
   bool finished_ = false;
 };

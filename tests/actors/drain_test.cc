@@ -1,5 +1,6 @@
 // Drains, the worker's own end, and what is refused: a whole worker in virtual time.
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,6 +41,16 @@ TEST_F(DrainTest, DrainFinishesWhatIsOpenAndRefusesWhatIsNew) {
   const auto drained = std::get<linkw::Drained>(last.message);
   EXPECT_EQ(drained.finished, 1u);
   EXPECT_EQ(drained.cancelled, 0u);
+}
+
+TEST_F(DrainTest, ABufferThatIsBeingMadeIsOpen) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t alloc = peer.Send(linkw::BufAlloc{.buf_id = linkw::BufId(1), .len = 100});
+  const uint64_t drain = peer.Send(linkw::DrainRequest{});
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::BufAlloced>(alloc).status, Status::kOk);
+  peer.Expect<linkw::Drained>(drain);
 }
 
 TEST_F(DrainTest, DrainCancelsAtItsDeadline) {
@@ -101,6 +112,51 @@ TEST_F(DrainTest, AShutDownCancelsWhatIsOpenAtItsDeadline) {
   EXPECT_TRUE(exit_.has_value());
 }
 
+TEST_F(DrainTest, AShutDownKeepsTheDeadlineOfTheDrainThatItTakesOver) {
+  Start();
+  Peer& driver = ConnectDriver();
+  Peer& observer = ConnectObserver();
+  const uint64_t open = driver.Send(LiveRequest());  // its audio never comes
+  const uint64_t drain = driver.Send(linkw::DrainRequest{.deadline_ms = 50});
+  Run();
+  observer.Send(linkw::DrainRequest{.shut_down = true});
+  Run();
+  Advance(absl::Milliseconds(60));
+  EXPECT_EQ(driver.Expect<linkw::StateSyncResult>(open).status, Status::kCancelled);
+  EXPECT_EQ(driver.Expect<linkw::Drained>(drain).cancelled, 1u);
+  EXPECT_TRUE(exit_.has_value());
+}
+
+TEST_F(DrainTest, AShutDownKeepsTheCountsOfTheDrainThatItTakesOver) {
+  Start();
+  Peer& driver = ConnectDriver();
+  Peer& observer = ConnectObserver();
+  const uint64_t first = SendTranscription(driver, 100);
+  const uint64_t second = driver.Send(LiveRequest());
+  const uint64_t drain = driver.Send(linkw::DrainRequest{});
+  Run();
+  EXPECT_EQ(TakeAll(driver, first).status, Status::kOk);
+  observer.Send(linkw::DrainRequest{.deadline_ms = 50, .shut_down = true});
+  Run();
+  Advance(absl::Milliseconds(60));
+  EXPECT_EQ(driver.Expect<linkw::StateSyncResult>(second).status, Status::kCancelled);
+  const auto drained = driver.Expect<linkw::Drained>(drain);
+  EXPECT_EQ(drained.finished, 1u);
+  EXPECT_EQ(drained.cancelled, 1u);
+}
+
+TEST_F(DrainTest, AShutDownCountsWhatWasOpenWhenItWasAskedFor) {
+  Start();
+  Peer& driver = ConnectDriver();
+  ConnectObserver();  // is drained first
+  const uint64_t open = SendTranscription(driver, 100);
+  const uint64_t drain = driver.Send(linkw::DrainRequest{.shut_down = true});
+  Run();
+  EXPECT_EQ(TakeAll(driver, open).status, Status::kOk);
+  EXPECT_EQ(driver.Expect<linkw::Drained>(drain).finished, 1u);
+  EXPECT_TRUE(exit_.has_value());
+}
+
 TEST_F(DrainTest, AWorkerEndsWithItsInheritedLinkEvenBeforeAHandshake) {
   Start();
   Peer& peer = Connect(false, 1 << 20, /*inherited=*/true);
@@ -121,6 +177,17 @@ TEST_F(LimitsTest, TooManyTranscriptionsAreAnsweredBusy) {
   Run();
   EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(fourth).status, Status::kBusy);
   EXPECT_TRUE(peer.empty());
+}
+
+TEST_F(LimitsTest, TooManyUnreadBytesEndTheLinkOfAPeerThatDoesNotRead) {
+  config.limits.unsent_bytes = size_t{32} << 10;
+  Start();
+  Peer& deaf = Connect(true, /*capacity_bytes=*/size_t{16} << 10);
+  deaf.SendHello();
+  for (int i = 0; i < 200; ++i) deaf.Send(linkw::StateSyncRequest{linkw::Capabilities{}});
+  RunSome(100'000);  // the peer reads nothing
+  Peer& next = ConnectDriver();
+  EXPECT_FALSE(next.closed()) << "the deaf peer's link did not end";
 }
 
 TEST_F(LimitsTest, TooMuchUnreadLiveAudioEndsThatRequestOnly) {
@@ -144,6 +211,33 @@ TEST_F(LimitsTest, TooMuchUnreadLiveAudioEndsThatRequestOnly) {
       linkw::TranscribeAudio{.request_seq = running, .data = Noise(200), .end_of_stream = true});
   Run();
   EXPECT_EQ(TakeAll(peer, running).status, Status::kOk);
+}
+
+TEST_F(LimitsTest, LiveAudioIsBoundedInBytesAndTheLargestRequestEnds) {
+  config.live_audio_bytes = 100'000;
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t busy = SendTranscription(peer, 100);
+  uint64_t greedy = 0;
+  uint64_t modest = 0;
+  clock_->inside_step = [&] {  // the engine takes no audio meanwhile
+    clock_->inside_step = nullptr;
+    greedy = peer.Send(LiveRequest());
+    peer.Send(linkw::TranscribeAudio{.request_seq = greedy, .data = std::string(90'000, 'a')});
+    modest = peer.Send(LiveRequest());
+    peer.Send(linkw::TranscribeAudio{
+        .request_seq = modest, .data = std::string(20'000, 'a'), .end_of_stream = true});
+    RunSome(100'000);
+  };
+  Run();
+  std::map<uint64_t, Status> answers;
+  for (const Received& received : peer.received()) {
+    const auto* answer = std::get_if<linkw::StateSyncResult>(&received.message);
+    if (answer != nullptr) answers[received.correlation] = answer->status;
+  }
+  EXPECT_EQ(answers,
+            (std::map<uint64_t, Status>{
+                {busy, Status::kOk}, {greedy, Status::kOutOfMemory}, {modest, Status::kOk}}));
 }
 
 TEST_F(LimitsTest, ANonUtf8LanguageIsARequestError) {

@@ -43,7 +43,7 @@ TEST_F(LinkSessionTest, AMessageBeforeHelloEndsTheLinkWithOneError) {
   Peer& peer = Connect();
   peer.Send(linkw::Ping{});
   Run();
-  const auto error = peer.Expect<linkw::Error>(0);
+  const auto error = peer.Expect<linkw::Error>(1);
   EXPECT_TRUE(error.fatal);
   EXPECT_EQ(error.status, linkw::Status::kProtocolError);
   EXPECT_NE(error.message.find("PING before HELLO"), std::string::npos) << error.message;
@@ -55,9 +55,9 @@ TEST_F(LinkSessionTest, AMessageBeforeHelloEndsTheLinkWithOneError) {
 TEST_F(LinkSessionTest, ASecondHelloEndsTheLink) {
   Start();
   Peer& peer = ConnectDriver();
-  peer.SendHello();
+  const uint64_t again = peer.SendHello();
   Run();
-  EXPECT_TRUE(peer.Expect<linkw::Error>(0).fatal);
+  EXPECT_TRUE(peer.Expect<linkw::Error>(again).fatal);
   EXPECT_TRUE(peer.closed());
 }
 
@@ -67,9 +67,9 @@ TEST_F(LinkSessionTest, NoCommonVersionIsSaidAndEndsTheLink) {
   linkw::Hello hello;
   hello.role = linkw::Role::kDriver;
   hello.proto_versions = {.min = 9, .max = 12};
-  peer.Send(hello);
+  const uint64_t seq = peer.Send(hello);
   Run();
-  const auto error = peer.Expect<linkw::Error>(0);
+  const auto error = peer.Expect<linkw::Error>(seq);
   EXPECT_EQ(error.status, linkw::Status::kVersionMismatch);
   EXPECT_TRUE(peer.closed());
 }
@@ -114,15 +114,32 @@ TEST_F(LinkSessionTest, AnUnknownDroppableMessageIsSkipped) {
   EXPECT_TRUE(peer.empty());
 }
 
+TEST_F(LinkSessionTest, ADroppableMessageThatGoesTheOtherWayIsSkipped) {
+  Start();
+  Peer& peer = Connect();
+  peer.Send(linkw::Hello{.client_name = "test", .role = linkw::Role::kDriver});
+  uint64_t seq = 1;
+  for (const linkw::MessageType type :
+       {linkw::MessageType::kTickEmit, linkw::MessageType::kTranscribeProgress}) {
+    peer.SendRaw(linkw::EncodeFrame({.type = static_cast<uint16_t>(type), .seq = ++seq}, "any"));
+  }
+  peer.SendRaw(linkw::EncodeFrame(
+      {.type = static_cast<uint16_t>(linkw::MessageType::kPong), .seq = ++seq}, ""));
+  Run();
+  peer.Expect<linkw::HelloAck>(1);
+  EXPECT_EQ(peer.Expect<linkw::Error>(seq).status, linkw::Status::kUnimplemented);
+  EXPECT_TRUE(peer.empty());
+}
+
 TEST_F(LinkSessionTest, ASecondDriverIsRefusedWithBusyAfterTheGrace) {
   Start();
   ConnectDriver();
   Peer& second = Connect();
-  second.SendHello();
+  const uint64_t hello = second.SendHello();
   Run();
   EXPECT_TRUE(second.empty()) << "the first may be about to leave: wait for it a little";
   Advance(absl::Milliseconds(300));
-  const auto error = second.Expect<linkw::Error>(0);
+  const auto error = second.Expect<linkw::Error>(hello);
   EXPECT_EQ(error.status, linkw::Status::kBusy);
   EXPECT_TRUE(second.closed());
 }

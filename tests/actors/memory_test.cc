@@ -124,6 +124,7 @@ TEST_F(MemoryTest, ADescriptorThatNeverComesIsAnErrorAndTheLinkGoesOn) {
 }
 
 TEST_F(MemoryTest, UnclaimedDescriptorsAreFewAndExpire) {
+  config.limits.descriptor_credit = 16;
   Start();
   Peer& peer = ConnectDriver();
   const Segment segment = MakeSegment("x");

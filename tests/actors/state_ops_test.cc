@@ -263,6 +263,23 @@ TEST_F(StateOpsTest, ADrainCancelsOpsAtItsDeadline) {
   EXPECT_EQ(peer.Expect<linkw::Drained>(drain).cancelled, 1u);
 }
 
+TEST_F(StateOpsTest, AShutDownThatCancelsTranscriptionsFinishesOps) {
+  Peer& peer = StartDriver();
+  sequence_ = Prefill(peer, prompt_);
+  const uint64_t op = SubmitSnapshot(peer, 1);
+  const uint64_t transcription = peer.Send(LiveRequest());  // its audio never comes
+  const uint64_t drain =
+      peer.Send(linkw::DrainRequest{.cancel_transcriptions = true, .shut_down = true});
+  Run();
+  RunOps();
+  peer.Expect<linkw::StateOpAccepted>(op);
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(transcription).status, Status::kCancelled);
+  EXPECT_EQ(peer.Expect<linkw::StateOpDone>(op).state, OpState::kDone);
+  const auto drained = peer.Expect<linkw::Drained>(drain);
+  EXPECT_EQ(drained.finished, 1u);
+  EXPECT_EQ(drained.cancelled, 1u);
+}
+
 TEST_F(StateOpsTest, ALinkThatVanishesTakesItsOpsWithIt) {
   engine_options = {{"op_us", "1000000"}};
   Peer& peer = StartDriver();

@@ -44,6 +44,20 @@ uint64_t Peer::Send(const linkw::DriverMessage& message) {
   return seq;
 }
 
+bool Peer::SendIfRoom(const linkw::DriverMessage& message) {
+  const auto flush = [this] {
+    const std::string_view bytes = backlog_;
+    const absl::StatusOr<IoResult> written = stream_->Write(absl::MakeConstSpan(&bytes, 1));
+    if (written.ok()) backlog_.erase(0, written->bytes);
+  };
+  if (!backlog_.empty()) flush();
+  if (!backlog_.empty()) return false;
+  const linkw::EncodedMessage encoded = linkw::Serialize(message);
+  backlog_ = *encoder_.Encode(encoded.type, 0, encoded.payload);
+  flush();
+  return true;
+}
+
 uint64_t Peer::SendHello(linkw::Role role) {
   linkw::Hello hello;
   hello.client_name = "test";
@@ -138,7 +152,7 @@ WorkerFixture::~WorkerFixture() {
   readers_->hangs = false;
   for (Peer& peer : peers_) peer.HangUp();
   if (supervisor_ != nullptr && !exit_) {
-    compat::SendFromOutside(supervisor_, ShutDown{.cancel_open = true});
+    compat::SendFromOutside(supervisor_, ShutDown{.scope = DrainScope::kEverything});
   }
   Run();
   supervisor_ = nullptr;

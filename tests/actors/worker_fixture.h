@@ -84,12 +84,15 @@ class Peer {
 
   // Returns the frame's seq. The worker sees it when the fixture runs.
   uint64_t Send(const linkw::DriverMessage& message);
+  // Sends unless an earlier frame still waits for room in the stream.
+  bool SendIfRoom(const linkw::DriverMessage& message);
   uint64_t SendHello(linkw::Role role = linkw::Role::kDriver);
   void SendRaw(std::string_view bytes);
   void SendFd(uint64_t tag, int fd);
   std::optional<TaggedFd> ReceiveFd();
   bool descriptors_closed();
   void HangUp();
+  void HangUpDescriptors() { descriptors_->Shutdown(); }
 
   // Takes what has arrived (at most `max_bytes`) out of the stream.
   void Read(size_t max_bytes = SIZE_MAX);
@@ -113,6 +116,7 @@ class Peer {
   std::unique_ptr<ByteStream> stream_;
   std::unique_ptr<FdChannel> descriptors_;
   linkw::FrameEncoder encoder_;
+  std::string backlog_;  // of SendIfRoom
   linkw::FrameDecoder decoder_;
   std::deque<Received> received_;
   bool closed_ = false;

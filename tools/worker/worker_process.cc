@@ -254,7 +254,7 @@ void WaitForEnd(SignalWaiter& signals, const Supervisor& supervisor, const Outco
     spdlog::info("signal.received signal={} action={}", *signal, gentle ? "drain" : "cancel");
     compat::SendFromOutside(
         supervisor,
-        ShutDown{.cancel_open = !gentle,
+        ShutDown{.scope = gentle ? DrainScope::kNothing : DrainScope::kEverything,
                  .patience = gentle ? drain_patience
                                     : (count == 1 ? kCancelPatience : absl::ZeroDuration())});
   }
