@@ -114,6 +114,44 @@ void StopBitBeforehand(Context& context) {
   ExpectEq(driver.Out(free).size(), size_t{3}, "tokens of a lane without a stop slot");
 }
 
+void StoppedLaneAppends(Context& context) {
+  Driver driver(context);
+  Expect(driver.control().SetLaneStop(6, true).ok(), "no such stop bit");
+  const Tokens prompt = driver.Prompt(8);
+  Lane stopped = driver.DecodeLane(kNew, prompt, 100);
+  stopped.stop_slot = 7;
+  const LaneEvent event = driver.Run(stopped);
+  ExpectEq(event.finish_reason, FinishReason::kStopped, "a lane whose stop bit is set already");
+  ExpectEq(driver.Out(event).size(), size_t{0}, "tokens that it drew");
+  Expect(event.sequence != SequenceId{}, "it made no sequence");
+  ExpectEq(event.position, prompt.size(), "position of its sequence");
+  ExpectEq(driver.Draw(event.sequence, 5), driver.Plain(prompt, 5), "what its sequence draws now");
+}
+
+void SlotsThatAreNone(Context& context) {
+  Driver driver(context);
+  if (driver.facts().Has("tick")) {
+    Lane lane = driver.DecodeLane(kNew, driver.Prompt(3), 1);
+    lane.stop_slot = 257;
+    driver.ExpectLaneError(lane, {Status::kInvalidArgument}, "stop_slot 257");
+  }
+  if (driver.facts().Has("transcribe")) {
+    linkw::Transcribe request = LiveTranscription();
+    request.control_slot = 1025;
+    driver.Refused(request, {Status::kInvalidArgument}, "control_slot 1025");
+  }
+}
+
+void SlotsWithoutASegment(Context& context) {
+  Link link(context);
+  linkw::Transcribe request = LiveTranscription();
+  request.control_slot = 1024;
+  const uint64_t seq = link.SendCall(request);
+  link.Send(
+      linkw::TranscribeAudio{.request_seq = seq, .data = Pcm(100, 6000), .end_of_stream = true});
+  link.ExpectOk(seq, "a control_slot on a link without a control segment");
+}
+
 void StopWord(Context& context) {
   Driver driver(context);
   linkw::Transcribe request = LiveTranscription();
@@ -142,6 +180,11 @@ void AddControlChecks(std::vector<Check>& checks) {
       {"CTRL-4 ALWAYS-7", "a stop bit ends one lane", StopBit, {"tick"}, Pace::kSlow, 30});
   checks.push_back(
       {"CTRL-4", "a stop bit set beforehand, and slot 0", StopBitBeforehand, {"tick"}});
+  checks.push_back(
+      {"TICK-29 CTRL-4", "a lane stopped beforehand appends", StoppedLaneAppends, {"tick"}});
+  checks.push_back({"CTRL-6 ERR-1", "slots that are none", SlotsThatAreNone});
+  checks.push_back(
+      {"CTRL-6", "slots without a control segment", SlotsWithoutASegment, {"transcribe"}});
   checks.push_back({"CTRL-5", "a stop word ends one transcription", StopWord, {"transcribe"}});
 }
 

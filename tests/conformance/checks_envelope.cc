@@ -186,6 +186,7 @@ void WrongFields(Context& context) {
     }
     refused(View8::kRangeStart, sealed.boundary() + 1, true, "a reversed range");
     refused(View8::kRangeStart, ~uint64_t{0}, true, "a range from 2^64 - 1");
+    refused(View8::kRangeEnd, uint64_t{1} << 63, true, "a range to 2^63");
     refused(View8::kPayloadHash, 1, true, "another checksum of the payload");
     for (size_t at = View8::kReserved; at < View8::kHash; at += 8) {
       refused(at, 1, true, "a reserved word that is not 0");

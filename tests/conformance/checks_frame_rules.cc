@@ -40,6 +40,10 @@ void TheOtherWay(Context& context) {
     link.ExpectRefused(link.peer().SendFrame(static_cast<uint16_t>(type), ""),
                        {Status::kUnimplemented}, linkw::MessageTypeName(type));
   }
+  for (const MessageType type : {MessageType::kTickEmit, MessageType::kTranscribeProgress}) {
+    link.ExpectSilent(link.peer().SendFrame(static_cast<uint16_t>(type), "any"),
+                      linkw::MessageTypeName(type));
+  }
 }
 
 void NoMessage(Context& context) {

@@ -88,6 +88,42 @@ void HelloThatBreaksARule(Context& context) {
   peer.Await<linkw::HelloAck>(peer.Send(MakeHello(linkw::Role::kObserver)));
 }
 
+void FatalErrorsNameTheirMessage(Context& context) {
+  const std::string_view what = "correlation of a fatal ERROR";
+  {
+    Peer peer = MakePeer(context);
+    linkw::Hello hello = MakeHello(linkw::Role::kDriver);
+    hello.proto_versions = {9, 10};
+    const uint64_t seq = peer.Send(hello);
+    ExpectEq(ExpectLinkError(peer, {Status::kVersionMismatch}), seq, what);
+  }
+  {
+    Peer peer = MakePeer(context);
+    const uint64_t seq = peer.Send(linkw::Ping{});
+    ExpectEq(ExpectLinkError(peer, {Status::kProtocolError}), seq, what);
+  }
+  {
+    Link link(context, linkw::Role::kObserver);
+    const uint64_t seq = link.Send(MakeHello(linkw::Role::kObserver));
+    ExpectEq(link.ExpectLinkError({Status::kProtocolError}), seq, what);
+  }
+  {
+    Link link(context, linkw::Role::kObserver);
+    const uint64_t seq = link.peer().SendFrame(static_cast<uint16_t>(MessageType::kPing), "\xff");
+    ExpectEq(link.ExpectLinkError({Status::kProtocolError}), seq, what);
+  }
+  Link link(context, linkw::Role::kObserver);
+  link.peer().SendBytes(std::string(32, 'x'));
+  ExpectEq(link.ExpectLinkError({Status::kProtocolError}), uint64_t{0}, what);
+}
+
+void SkippedBeforeHello(Context& context) {
+  Peer peer = MakePeer(context);
+  peer.SendFrame(0x8777, "any");
+  peer.SendFrame(static_cast<uint16_t>(MessageType::kTickEmit), "any");
+  peer.Await<linkw::HelloAck>(peer.Send(MakeHello(linkw::Role::kObserver)));
+}
+
 void UnknownFeatures(Context& context) {
   Link link(context, linkw::Role::kObserver, {"no-such-feature", "another", ""});
   link.Ping();
@@ -219,6 +255,8 @@ void CapabilitiesCall(Context& context) {
 
 void AddHandshakeChecks(std::vector<Check>& checks) {
   checks.push_back({"HELLO-1", "a message before HELLO", BeforeHello});
+  checks.push_back({"HELLO-1 FRAME-9", "what is skipped before HELLO", SkippedBeforeHello});
+  checks.push_back({"FRAME-17", "fatal errors name their message", FatalErrorsNameTheirMessage});
   checks.push_back({"HELLO-2", "a second HELLO", SecondHello});
   checks.push_back({"HELLO-3", "the highest common version is chosen", HighestCommonVersion});
   checks.push_back({"HELLO-4", "no common version", NoCommonVersion});

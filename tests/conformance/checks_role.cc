@@ -16,8 +16,8 @@ void SecondDriver(Context& context) {
   Link first(context);
   Peer second(context.Connect(), context.until());
   const auto start = Clock::now();
-  second.Send(MakeHello(linkw::Role::kDriver));
-  ExpectLinkError(second, {Status::kBusy});
+  const uint64_t hello = second.Send(MakeHello(linkw::Role::kDriver));
+  ExpectEq(ExpectLinkError(second, {Status::kBusy}), hello, "correlation of the fatal ERROR");
   const std::chrono::duration<double> waited = Clock::now() - start;
   Expect(waited.count() >= 0.2 && waited.count() < 5,
          absl::StrCat("BUSY after ", waited.count(), " s, expected 0.25 s"));

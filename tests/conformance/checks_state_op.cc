@@ -160,6 +160,27 @@ void DemoteAndPromote(Context& context) {
   }
 }
 
+void DemoteOfAPart(Context& context) {
+  Driver driver(context);
+  const Running running = StartRunning(driver, driver.Boundary() * 2);
+  bool asked = false;
+  for (const linkw::StateSpaceDescriptor& space : driver.spaces()) {
+    if (space.bytes_per_token != 0) continue;
+    const linkw::TokenRange part{0, driver.Boundary()};
+    const linkw::ExportSizeResult size = SizeOf(driver, running.sequence, space.space_id, part);
+    MustFail(driver,
+             linkw::Demote{.sequence = running.sequence,
+                           .space_id = space.space_id,
+                           .range = part,
+                           .buf_id = driver.AttachBuffer(kEnvelopeBytes + size.required_bytes).id,
+                           .sizing_gen = size.sizing_gen},
+             {Status::kInvalidArgument}, "a demote of a part of a space that has none");
+    asked = true;
+  }
+  if (!asked) Skip("every space grows by token");
+  ExpectGoesOn(driver, running.sequence, running, "the sequence");
+}
+
 void DemotedIsMissing(Context& context) {
   Driver driver(context);
   const Running running = StartRunning(driver, driver.Boundary() * 2);
@@ -308,6 +329,7 @@ void AddStateOpChecks(std::vector<Check>& checks) {
   add("OP-11", "a restore on the next link", RestoreOnTheNextLink);
   add("OP-11 SEQ-10", "a snapshot of a prefix", SnapshotOfAPrefix);
   add("OP-12 OP-13 DRAW-2", "demote and promote", DemoteAndPromote);
+  add("OP-16 OP-9", "a demote of a part of what has none", DemoteOfAPart);
   add("OP-12", "what is demoted is missing", DemotedIsMissing);
   add("OP-3 OP-9 ERR-1", "an unknown buffer", UnknownBuffer);
   add("OP-4 OP-9 SEQ-9", "an unknown sequence", UnknownSequence);

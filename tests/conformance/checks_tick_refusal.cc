@@ -153,6 +153,16 @@ void TooManyLogits(Context& context) {
   }
 }
 
+void UnknownFlags(Context& context) {
+  Driver driver(context);
+  Untouched untouched(driver);
+  for (const uint32_t flags : {2u, 3u, 1u << 31}) {
+    const linkw::TickResult result = driver.Result(driver.Submit({untouched.MakeLane()}, flags));
+    ExpectEq(result.status, Status::kInvalidArgument, absl::StrCat("a tick with flags ", flags));
+  }
+  untouched.Check();
+}
+
 void NothingIsCreated(Context& context) {
   Driver driver(context);
   const Tokens prompt = driver.Prompt(4);
@@ -183,6 +193,7 @@ void AddTickRefusalChecks(std::vector<Check>& checks) {
   add("TICK-6 TICK-8 ALWAYS-3", "spans that cannot be", SpansThatCannotBe);
   add("TICK-6", "a span of a part of a slot", PartOfASlot);
   add("TICK-7 TICK-8", "33 lanes that want logits, and 32", TooManyLogits);
+  add("TICK-28 TICK-8 ERR-1", "flags that are none", UnknownFlags);
   add("TICK-8", "refused ticks make nothing", NothingIsCreated);
 }
 

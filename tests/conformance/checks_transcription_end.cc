@@ -1,6 +1,7 @@
 // Transcription: cancels, deadlines, bounds.
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,21 @@ void AudioForNobody(Context& context) {
                     "TRANSCRIBE_AUDIO for a request that has ended");
 }
 
+void AudioForARequestThatHasIt(Context& context) {
+  Link link(context);
+  link.OpenFds();
+  const std::string pcm = Pcm(500, 6000);
+  const Link::Buffer buffer = link.AttachBuffer(pcm.size());
+  std::memcpy(buffer.segment.data(), pcm.data(), pcm.size());
+  for (const uint64_t other : {uint64_t{987654321}, static_cast<uint64_t>(buffer.id)}) {
+    const uint64_t seq = link.SendCall(PcmTranscription(buffer.id, pcm.size()));
+    link.Send(linkw::TranscribeAudio{
+        .request_seq = seq,
+        .data = linkw::BufferSpan{.buf_id = linkw::BufId(other), .length = 10}});
+    ExpectEq(Hear(link, seq).result.duration_ms, int64_t{500}, "duration_ms");
+  }
+}
+
 void AudioFromNoBuffer(Context& context) {
   Link link(context);
   link.OpenFds();
@@ -209,6 +225,7 @@ void AddTranscriptionEndChecks(std::vector<Check>& checks) {
   add("STT-6", "a deadline that passes", DeadlinePasses);
   add("STT-6", "a deadline that does not", DeadlineInTime);
   add("STT-8", "audio for nobody", AudioForNobody);
+  add("STT-8 ALWAYS-1", "audio for a request that has its own", AudioForARequestThatHasIt);
   add("STT-9 BUF-10", "live audio from no buffer, and beyond one", AudioFromNoBuffer);
   add("ALWAYS-4 PING-2 ERR-1", "more transcriptions than there may be", TooMany);
   add("END-1 ROLE-3", "a link that ends with open transcriptions", LinkEndsMidway);

@@ -166,14 +166,19 @@ linkw::StateSyncResult Link::Call(linkw::StateSyncCall call) {
   return peer_.Await<linkw::StateSyncResult>(SendCall(std::move(call)));
 }
 
-void Link::ExpectLinkError(Statuses statuses) { conformance::ExpectLinkError(peer_, statuses); }
+uint64_t Link::ExpectLinkError(Statuses statuses) {
+  return conformance::ExpectLinkError(peer_, statuses);
+}
 
-void ExpectLinkError(Peer& peer, Statuses statuses) {
+uint64_t ExpectLinkError(Peer& peer, Statuses statuses) {
   peer.AwaitClosed();
+  uint64_t correlation = 0;
   std::vector<linkw::Error> errors;
   for (const Received& received : peer.inbox()) {
     const auto* error = std::get_if<linkw::Error>(&received.message);
-    if (error != nullptr && error->fatal) errors.push_back(*error);
+    if (error == nullptr || !error->fatal) continue;
+    errors.push_back(*error);
+    correlation = received.correlation;
   }
   Expect(!errors.empty(), "the link was closed without a fatal ERROR");
   Expect(errors.size() == 1, absl::StrCat(errors.size(), " fatal ERRORs, expected one"));
@@ -182,6 +187,7 @@ void ExpectLinkError(Peer& peer, Statuses statuses) {
                       ", expected ", Names(statuses)));
   }
   Expect(!errors[0].message.empty(), "the fatal ERROR says nothing");
+  return correlation;
 }
 
 void ExpectServing(Context& context) { Link(context, linkw::Role::kObserver).Ping(); }

@@ -93,8 +93,9 @@ class Link {
     return std::get<R>(std::move(result.reply));
   }
 
-  // The worker tells the link error with this status, once, and closes.
-  void ExpectLinkError(Statuses statuses);
+  // The worker tells the link error with this status, once, and closes. Returns the correlation of
+  // its ERROR.
+  uint64_t ExpectLinkError(Statuses statuses);
 
  private:
   Context& context_;
@@ -106,7 +107,7 @@ class Link {
 };
 
 // For links that are not past their handshake.
-void ExpectLinkError(Peer& peer, Statuses statuses);
+uint64_t ExpectLinkError(Peer& peer, Statuses statuses);
 void ExpectServing(Context& context);
 
 std::string Names(Statuses statuses);
