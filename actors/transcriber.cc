@@ -9,7 +9,6 @@
 #include "absl/types/span.h"
 #include "actors/engine_status.h"
 #include "actors/printable.h"
-#include "actors/status_error.h"
 #include "engine/audio/audio_file.h"
 #include "engine/audio/audio_prefetch.h"
 #include "engine/audio/media_path.h"
