@@ -253,6 +253,7 @@ class DispatcherState {
   absl::Status PassOn(const BufferAllocated& allocated);
   void StartFdReceiver(std::shared_ptr<FdChannel> channel);
   int64_t DescriptorDueNs(int64_t since_ns) const;
+  bool HasRoomForDescriptors() const;
   std::multiset<uint64_t> NamedTags() const;
   void MakeRoomForAwaited();
   void ArmDescriptorTimer();
@@ -286,10 +287,11 @@ class DispatcherState {
   std::vector<Credit> withheld_credit_;  // given back when the peer reads again
 
   std::optional<DescriptorTable> descriptors_;
+  int64_t awaited_since_ns_ = 0;
   int64_t awaited_until_ns_ = 0;  // the first held frame waits for a descriptor until then; 0: no
   bool descriptors_ended_ = false;
   int64_t open_since_ns_ = 0;
-  bool descriptor_timer_armed_ = false;
+  int64_t descriptor_alarm_ns_ = 0;    // when it rings; 0: it is not set
   std::map<uint32_t, Segment> rings_;  // until all three are there
   bool rings_attached_ = false;
   bool wants_telemetry_ = false;

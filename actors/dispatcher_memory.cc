@@ -19,6 +19,9 @@
 namespace superfluid {
 namespace {
 
+// How long a message waits for its descriptor before others make room for it.
+constexpr int64_t kSettleNs = 100'000'000;
+
 bool SameSpec(const linkw::RingSpec& spec, const RingSpec& announced) {
   const bool is_logits = announced.id == kLogitsRing.id;
   return static_cast<uint32_t>(spec.ring_id) == announced.id &&
@@ -92,30 +95,39 @@ std::multiset<uint64_t> DispatcherState::NamedTags() const {
   return tags;
 }
 
+bool DispatcherState::HasRoomForDescriptors() const {
+  return descriptors_->size() < context_.limits.descriptor_credit;
+}
+
 // The awaited descriptor may be behind as many as the link may have: the oldest that nobody names
-// makes room for it.
+// makes room for it. Not at once: the messages that name them may be right behind.
 void DispatcherState::MakeRoomForAwaited() {
-  if (phase_ == LinkPhase::kEnded || awaited_until_ns_ == 0) return;
-  while (descriptors_->size() >= context_.limits.descriptor_credit) {
+  if (phase_ == LinkPhase::kEnded || awaited_until_ns_ == 0 || HasRoomForDescriptors()) return;
+  if (compat::NowNs(self_) < awaited_since_ns_ + kSettleNs) return ArmDescriptorTimer();
+  while (!HasRoomForDescriptors()) {
     if (!descriptors_->DropOldestBut(NamedTags())) return;
     compat::Send(self_, fd_receiver_, GrantDescriptors{1});
   }
 }
 
-// A timer that runs already fires earlier, and is set again for the rest.
+// Rings when something has to be done next; an alarm that rings earlier is set again then.
 void DispatcherState::ArmDescriptorTimer() {
   if (awaited_until_ns_ == 0 && descriptors_->size() == 0) return;
-  if (std::exchange(descriptor_timer_armed_, true)) return;
-  const int64_t due_ns =
-      awaited_until_ns_ != 0 ? awaited_until_ns_ : descriptors_->next_overdue_ns();
-  SetAlarm(Alarm::kDescriptor,
-           std::max(absl::Nanoseconds(due_ns - compat::NowNs(self_)), absl::Milliseconds(1)),
+  int64_t due_ns = awaited_until_ns_ != 0 ? awaited_until_ns_ : descriptors_->next_overdue_ns();
+  const int64_t now_ns = compat::NowNs(self_);
+  const int64_t settled_ns = awaited_since_ns_ + kSettleNs;
+  if (awaited_until_ns_ != 0 && !HasRoomForDescriptors() && now_ns < settled_ns) {
+    due_ns = std::min(due_ns, settled_ns);
+  }
+  if (descriptor_alarm_ns_ != 0 && descriptor_alarm_ns_ <= due_ns) return;
+  descriptor_alarm_ns_ = due_ns;
+  SetAlarm(Alarm::kDescriptor, std::max(absl::Nanoseconds(due_ns - now_ns), absl::Milliseconds(1)),
            DescriptorOverdue{});
 }
 
 // What is held may name any of them: nothing is dropped before it had its turn.
 void DispatcherState::OnDescriptorOverdue() {
-  descriptor_timer_armed_ = false;
+  descriptor_alarm_ns_ = 0;
   if (phase_ == LinkPhase::kEnded) return;
   HandleHeld();
   if (phase_ == LinkPhase::kEnded) return;
@@ -134,7 +146,9 @@ std::optional<OwnedFd> DispatcherState::Claim(const Current& current, uint64_t t
     return fd;
   }
   const int64_t due_ns = DescriptorDueNs(current.since_ns);
-  if (!descriptors_ended_ && compat::NowNs(self_) < due_ns) {
+  const int64_t now_ns = compat::NowNs(self_);
+  if (!descriptors_ended_ && now_ns < due_ns) {
+    if (awaited_until_ns_ == 0) awaited_since_ns_ = now_ns;
     awaited_until_ns_ = due_ns;
     ArmDescriptorTimer();
     otherwise = Outcome::kHold;

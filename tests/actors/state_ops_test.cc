@@ -272,12 +272,20 @@ TEST_F(StateOpsTest, AShutDownThatCancelsTranscriptionsFinishesOps) {
       peer.Send(linkw::DrainRequest{.cancel_transcriptions = true, .shut_down = true});
   Run();
   RunOps();
-  peer.Expect<linkw::StateOpAccepted>(op);
-  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(transcription).status, Status::kCancelled);
-  EXPECT_EQ(peer.Expect<linkw::StateOpDone>(op).state, OpState::kDone);
-  const auto drained = peer.Expect<linkw::Drained>(drain);
-  EXPECT_EQ(drained.finished, 1u);
-  EXPECT_EQ(drained.cancelled, 1u);
+  for (const Received& received : peer.received()) {
+    if (const auto* done = std::get_if<linkw::StateOpDone>(&received.message)) {
+      EXPECT_EQ(received.correlation, op);
+      EXPECT_EQ(done->state, OpState::kDone) << done->message;
+    } else if (const auto* answer = std::get_if<linkw::StateSyncResult>(&received.message)) {
+      EXPECT_EQ(received.correlation, transcription);
+      EXPECT_EQ(answer->status, Status::kCancelled);
+    } else if (const auto* drained = std::get_if<linkw::Drained>(&received.message)) {
+      EXPECT_EQ(received.correlation, drain);
+      EXPECT_EQ(drained->finished, 1u);
+      EXPECT_EQ(drained->cancelled, 1u);
+    }
+  }
+  EXPECT_EQ(peer.received().size(), 5u);  // and StateOpAccepted, and the worker's last word
 }
 
 TEST_F(StateOpsTest, ALinkThatVanishesTakesItsOpsWithIt) {
