@@ -171,6 +171,16 @@ TEST(LogTest, ACrashOfTheEngineIsReportedWithItsStackAndItsRequest) {
               ContainsRegex("crash\\.frame [^\n]*symbol=\"superfluid::EngineActorState"));
 }
 
+// What a model's file that is cut short in place ends with.
+TEST(LogTest, ABusErrorIsReportedWithItsLikelyCause) {
+  WorkerProcess worker(Sim());
+  ASSERT_NE(worker.Connect(), nullptr);
+  worker.Signal(SIGBUS);
+  EXPECT_EQ(worker.Wait(), 128 + SIGBUS);
+  EXPECT_THAT(worker.Log(), ContainsRegex("Z error crash\\.signal signal=\"SIGBUS\" [^\n]*"
+                                          "reason=\"a file that is mapped into memory"));
+}
+
 // How an engine hangs: it sleeps, or it computes for ever.
 class StuckReportTest : public testing::TestWithParam<std::vector<std::string>> {};
 

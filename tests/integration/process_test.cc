@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -167,6 +168,24 @@ TEST(ProcessTest, AStuckEngineEndsTheProcessWithAReport) {
   EXPECT_EQ(worker.Wait(), 128 + SIGABRT);
   EXPECT_NE(worker.Log().find("error engine.stuck step_age_ms="), std::string::npos);
   EXPECT_NE(worker.Log().find("engine.stalled"), std::string::npos);
+}
+
+TEST(ProcessTest, AModelThatIsWrittenOverGetsAWordInTheLog) {
+  const std::string model = absl::StrCat(testing::TempDir(), "/model_", getpid());
+  std::ofstream(model) << "weights";
+  std::vector<std::string> arguments = Sim();
+  arguments.insert(arguments.end(), {"--model", model});
+  WorkerProcess worker(arguments);
+  auto client = worker.Connect();
+  ASSERT_NE(client, nullptr);
+  EXPECT_EQ(worker.Log().find("model.changed"), std::string::npos);
+  std::ofstream(model) << "other weights";
+  const absl::Time limit = absl::Now() + absl::Minutes(1);
+  while (worker.Log().find("model.changed") == std::string::npos && absl::Now() < limit) {
+    ASSERT_TRUE(client->Ping().ok());
+  }
+  EXPECT_NE(worker.Log().find("model.changed file=\"" + model), std::string::npos);
+  std::filesystem::remove(model);
 }
 
 // SIGSTOP, a debugger, a frozen container: the watchdog was stopped, too, and proves nothing.

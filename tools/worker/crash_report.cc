@@ -100,6 +100,12 @@ void ReportSignal(ReportOutput& output, int signal, const siginfo_t* info) {
   if (signal == SIGSEGV || signal == SIGBUS) {
     line.Hex("address", reinterpret_cast<uintptr_t>(info->si_addr));
   }
+  if (signal == SIGBUS) {
+    line.Text(
+        "reason",
+        "a file that is mapped into memory was cut short or cannot be read: is the model's file "
+        "being written over?");
+  }
   line.Text("thread", OnEngineThread() ? "engine" : thread.data());
   line.Text("engine", Facts().name.data());
   if (OnEngineThread()) AddRequest(line);
