@@ -52,7 +52,7 @@ absl::StatusOr<std::string> ReadImageFile(const std::string& path, const CallCon
   std::string bytes(static_cast<size_t>(end), '\0');
   file.seekg(0);
   for (size_t at = 0; at < bytes.size(); at += kPartBytes) {
-    if (absl::Status status = control.GoOn(); !status.ok()) return status;
+    if (absl::Status goes_on = control.GoOn(); !goes_on.ok()) return goes_on;
     const size_t count = std::min(kPartBytes, bytes.size() - at);
     file.read(bytes.data() + at, static_cast<std::streamsize>(count));
     if (!file.good()) return absl::NotFoundError("the file cannot be read");
