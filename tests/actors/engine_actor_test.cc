@@ -38,10 +38,11 @@ class FullEngine : public Engine {
 };
 
 Transcriber::behavior_type SilentTranscriber() {
-  return {[](const OpenAudio&) {},           [](const SegmentDecoded&) {},
-          [](const AudioConsumed&) {},       [](const TranscriptionEnded&) {},
-          [](const CancelTranscription&) {}, [](const LiveAudioReceived&) {},
-          [](const BufferBound&) {},         [](const FrameWritten&) {}};
+  return {[](const OpenAudio&) {},          [](const AudioOpened&) {},
+          [](const SegmentDecoded&) {},     [](const AudioConsumed&) {},
+          [](const TranscriptionEnded&) {}, [](const CancelTranscription&) {},
+          [](const LiveAudioReceived&) {},  [](const BufferBound&) {},
+          [](const FrameWritten&) {}};
 }
 
 class EngineActorTest : public testing::Test {
