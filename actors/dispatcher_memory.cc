@@ -57,6 +57,7 @@ void DispatcherState::StartFdReceiver(std::shared_ptr<FdChannel> channel) {
   spdlog::warn("fds.refused link={} reason=\"no thread or memory left\"",
                static_cast<uint64_t>(context_.id));
   channel_->Shutdown();
+  descriptors_ended_ = true;
 }
 
 void DispatcherState::OnChannel(const DescriptorChannelOpened& opened) {
