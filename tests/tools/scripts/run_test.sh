@@ -42,7 +42,7 @@ trap 'exit 0' TERM
 while :; do read -rt 0.02 <> <(:); done
 END
   script out/tools/ctl/superfluidctl <<'END'
-while [[ ${1:-} == --connect ]]; do shift 2; done
+while [[ ${1:-} == --connect || ${1:-} == --timeout ]]; do shift 2; done
 [[ $1 != ping ]] || exit 0
 echo "ctl $*"
 [[ ! -e $FAKES/slow ]] || { trap 'exit 143' TERM && : >"$FAKES/started" && while :; do read -rt 0.02 <> <(:); done; }
