@@ -59,7 +59,7 @@ TEST_F(StepAgeTest, AStepThatBeganDuringAPauseIsNew) {
   const int64_t began_ns = now_ns_ - 2 * kMs;  // the watchdog has not run again
   EXPECT_EQ(AgeMs(began_ns), 0);
   Watch(1'000 * kMs, began_ns);
-  EXPECT_EQ(AgeMs(began_ns), 1'000);
+  EXPECT_EQ(AgeMs(began_ns), 750) << "but for the interval that the pause was in";
 }
 
 TEST_F(StepAgeTest, ASignOfLifeMakesAStepYoung) {
