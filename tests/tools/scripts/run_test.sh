@@ -43,7 +43,7 @@ while :; do read -rt 0.02 <> <(:); done
 END
   script out/tools/ctl/superfluidctl <<'END'
 while [[ ${1:-} == --connect || ${1:-} == --timeout ]]; do shift 2; done
-[[ $1 != ping ]] || exit 0
+[[ $1 != ping ]] || exec test -s "$FAKES/engine-path" # answered when the worker is up
 echo "ctl $*"
 [[ ! -e $FAKES/slow ]] || { trap 'exit 143' TERM && : >"$FAKES/started" && while :; do read -rt 0.02 <> <(:); done; }
 exit 5
@@ -115,6 +115,12 @@ test_quickstart_takes_another_engine_and_its_model() {
   expect_status 5 quickstart --engine whisper --model model.bin talk.wav
   expect_contains "$(<bazel-calls)" "//engine/whisper"
   expect_contains "$(<worker-calls)" "--engine whisper --model $PWD/model.bin --listen"
+}
+
+test_quickstart_passes_threads_and_options_to_the_worker() {
+  setup
+  expect_status 5 quickstart --threads 3 --engine-option=warm=1 --engine-option pool=2 talk.wav
+  expect_contains "$(<worker-calls)" "--threads 3 --engine-option warm=1 --engine-option pool=2 --listen"
 }
 
 test_quickstart_wants_a_model_for_whisper() {
