@@ -3,8 +3,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -45,13 +43,6 @@ absl::StatusOr<T> Expect(absl::StatusOr<WorkerMessage> answer) {
   if (auto* expected = std::get_if<T>(&*answer)) return std::move(*expected);
   return MakeStatus(Status::kInternal, absl::StrCat("the worker's answer is a ",
                                                     AbslView(MessageTypeName(TypeOf(*answer)))));
-}
-
-// A worker that refuses a link says why, then closes it; it may say so before it has read HELLO.
-absl::Status Refusal(const absl::Status& status) {
-  const std::optional<Status> last_words = LastWords(status);
-  if (!last_words) return status;
-  return MakeStatus(*last_words, std::string(status.message()));
 }
 
 bool IsNone(const LinkToken& token) {
@@ -100,7 +91,7 @@ absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Introduce(OwnedFd frames
       LinkConnection::Options{options.reply_buffer, options.call_timeout, options.on_unsolicited});
   auto client = absl::WrapUnique(new LinkClient(std::move(options), std::move(connection)));
   absl::Status status = client->Handshake(deadline);
-  if (!status.ok()) return Refusal(status);
+  if (!status.ok()) return status;
   return client;
 }
 
