@@ -250,7 +250,9 @@ bool DispatcherState::IsPart(const compat::Address& actor) const {
 void DispatcherState::End(std::optional<linkw::Error> last_word, std::string reason,
                           uint64_t request_seq) {
   if (std::exchange(phase_, LinkPhase::kEnded) == LinkPhase::kEnded) return;
-  spdlog::log(drove_ || last_word ? spdlog::level::info : spdlog::level::debug,
+  // A driver that is told to try again later does, again and again.
+  const bool refused = last_word && last_word->status != linkw::Status::kBusy;
+  spdlog::log(drove_ || refused ? spdlog::level::info : spdlog::level::debug,
               "link.closed link={} client=\"{}\" open_requests={} reason=\"{}\"",
               Number(context_.id), Printable(client_name_), open_.size(), Printable(reason));
   compat::Send(self_, context_.supervisor, LinkEnding{context_.id});
