@@ -56,15 +56,6 @@ TEST(ProgressBarTest, MovesWhileNothingIsKnown) {
   }
 }
 
-TEST(ProgressBarTest, WideCharactersDoNotWrap) {
-  Progress progress = Sample();
-  for (int i = 0; i < 60; ++i) progress.hypothesis += "界";
-  const std::string line = RenderProgress(progress, 79);
-  const auto wide = static_cast<size_t>(std::count(line.begin(), line.end(), '\xE7'));
-  EXPECT_LE(line.size() - 3 * wide + 2 * wide, 79u) << line;
-  EXPECT_GT(wide, 5u);
-}
-
 TEST(ProgressBarTest, GetsShorterWithTheTerminal) {
   EXPECT_EQ(RenderProgress(Sample(), 45), " 50% [========>       ] 0:12.3 / 0:24.6  4.1x");
   EXPECT_EQ(RenderProgress(Sample(), 30), " 50% 0:12.3 / 0:24.6  4.1x");
