@@ -34,7 +34,7 @@ class LlamaClockTest : public LlamaFixture {
 
 TEST_F(LlamaClockTest, ALeaseOfAnHourOutlivesAClockThatIsSet) {
   const absl::Time before = absl::Now();
-  const Script script = Greedy(Prompt(8), 1);
+  const Script script = Greedy(Prompt(32), 1);
   const auto made = driver().Plain(script);
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_TRUE(generation().PublishSequence(made->sequence, script.prompt, {}).ok());

@@ -159,7 +159,7 @@ TEST_F(LlamaGrammarTest, NothingFollowsTheEndAndWhatIsNotOfTheGrammarIsRefused) 
 
 TEST_F(LlamaGrammarTest, RefusesWhatIsNoSchema) {
   for (const char* bad : {"", "7", "{", "[]", R"({"type": "nothing"})", R"({"type": 5})",
-                          R"({"enum": 3})", R"({"$ref": "#/nowhere"})"}) {
+                          R"({"enum": 3})", R"({"$ref": "#/$defs/nowhere"})"}) {
     const auto grammar = generation().CreateGrammar(bad);
     EXPECT_TRUE(absl::IsInvalidArgument(grammar.status())) << bad << grammar.status();
   }
