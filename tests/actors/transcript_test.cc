@@ -74,7 +74,8 @@ TEST(TranscriptTest, PartialSegmentsAreNumberedAndNotKept) {
 TEST(TranscriptTest, ASegmentThatNoReaderTakesHasNoRoom) {
   const Transcript transcript;
   const TranscribedWord word{.text = "a"};
-  EXPECT_TRUE(transcript.HasRoomFor({.text = std::string(65'536, 'a'), .words = {4096, word}}));
+  EXPECT_TRUE(transcript.HasRoomFor({.text = std::string(65'536, 'a')}));
+  EXPECT_TRUE(transcript.HasRoomFor({.words = {4096, word}}));
   EXPECT_FALSE(transcript.HasRoomFor({.text = std::string(65'537, 'a')}));
   EXPECT_FALSE(transcript.HasRoomFor({.words = {4097, word}}));
   EXPECT_FALSE(transcript.HasRoomFor({.words = {TranscribedWord{.text = std::string(4097, 'a')}}}));
