@@ -212,9 +212,10 @@ TEST(LogTest, AFailedTranscriptionLeavesItsReasonAndItsFile) {
   (void)(*client->Transcribe(request))->Finish(absl::Now() + absl::Seconds(60));
   worker.Signal(SIGTERM);
   EXPECT_EQ(worker.Wait(), 0);
-  EXPECT_THAT(worker.Log(),
-              ContainsRegex("Z warn transcription\\.done link=1 seq=[0-9]+ status=INTERNAL [^\n]*"
-                            "audio=\"\\(live\\)\" reason=\"[^\n]*step 2 failed"));
+  EXPECT_THAT(
+      worker.Log(),
+      ContainsRegex("Z warn transcription\\.done link=1 seq=[0-9]+ status=ENGINE_FAILED [^\n]*"
+                    "audio=\"\\(live\\)\" reason=\"[^\n]*step 2 failed"));
   EXPECT_THAT(worker.Log(),
               ContainsRegex("Z info transcription\\.done [^\n]*status=NOT_FOUND [^\n]*"
                             "audio=\"[^\"]*/none\\.wav\" reason=\"there is no file"));
