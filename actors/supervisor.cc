@@ -104,6 +104,8 @@ void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
   context_tokens_ = loaded.context_tokens;
   spaces_ = std::make_shared<const std::vector<StateSpace>>(loaded.spaces);
   hello_ = std::make_shared<const linkw::HelloAck>(MakeHello(config_, loaded));
+  // From now on the watchdog vouches for the time, also for what is left of the first period.
+  progress_->Look(compat::NowNs(self_), absl::ToInt64Nanoseconds(config_.health_period));
   compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
 }
 
