@@ -66,7 +66,6 @@ class EngineActorState {
   void OnAttachControl(const AttachControl& attach) {
     LinkOf(attach.link).control = attach.control;
   }
-  LinkReleased OnReleaseLink(const ReleaseLink& release);
   void OnRetryStart();
   void OnCheckStopWords();
   void OnTranscriberGone(const caf::actor_addr& transcriber);
@@ -84,6 +83,7 @@ class EngineActorState {
   void OnOpReported(const OpReported& reported);
   void OnAttachRings(const AttachRings& attach);
   void OnPollOps();
+  LinkReleased OnReleaseLink(const ReleaseLink& release);
 
  private:
   struct Job;
@@ -114,8 +114,6 @@ class EngineActorState {
   void EndStoppedJobs();
   void ScheduleStopCheck();
   void UpdatePause(RequestKey key, const Job& job);
-  void EndSession();
-  void Reset();
   void PublishLoad();
   // After the engine did something: asking it costs more than counting what waits.
   void PublishMemory();
@@ -147,6 +145,8 @@ class EngineActorState {
   void EndOp(RequestKey key, const absl::Status& status);
   bool CancelWork(RequestKey key);
   void DropWorkOf(LinkId link);
+  void EndSession();
+  void Reset();
 
   EngineActor::pointer self_;
   EngineActorOptions options_;

@@ -292,4 +292,29 @@ void EngineActorState::DropWorkOf(LinkId link) {
   }
 }
 
+LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
+  for (const RequestKey& key : queue_->KeysOf(release.link)) {
+    EndJob(key, absl::CancelledError("the link was closed"));
+  }
+  DropWorkOf(release.link);
+  const bool made_something = links_.erase(release.link) > 0;
+  if (made_something && generation() != nullptr) EndSession();
+  EndStoppedJobs();  // a job of a link that ended before may have come since
+  if (release.reset_engine && jobs_.empty() && engine_ != nullptr) Reset();
+  PublishMemory();
+  PublishLoad();
+  ScheduleStep();  // work of another link may have waited for this one's
+  return {};
+}
+
+void EngineActorState::EndSession() {
+  const EngineVisit visit(*progress_, [this] { return Now(); });
+  generation()->EndSession();
+}
+
+void EngineActorState::Reset() {
+  const EngineVisit visit(*progress_, [this] { return Now(); });
+  (*engine_)->Reset();
+}
+
 }  // namespace superfluid
