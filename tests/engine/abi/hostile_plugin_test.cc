@@ -66,7 +66,8 @@ class HostilePluginTest : public ::testing::Test {
 TEST(BadEntryTest, IsRefusedWithItsReason) {
   const std::vector<std::tuple<std::string, absl::StatusCode, std::string>> cases = {
       {"no_symbol", absl::StatusCode::kInvalidArgument, "no symbol superfluid_engine_entry"},
-      {"null_table", absl::StatusCode::kFailedPrecondition, "does not support version 1"},
+      {"null_table", absl::StatusCode::kFailedPrecondition,
+       "does not support version " + std::to_string(SFL_ABI_VERSION)},
       {"version_0", absl::StatusCode::kFailedPrecondition, "made for version 0"},
       {"version_99", absl::StatusCode::kFailedPrecondition, "made for version 99"},
       {"size_0", absl::StatusCode::kInvalidArgument, "claims 0 bytes"},
