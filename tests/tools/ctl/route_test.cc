@@ -98,11 +98,14 @@ TEST_F(RouteTest, OfAProcessSubstitutionTheBytesAreSent) {
 }
 
 TEST_F(RouteTest, ARecordingOnStandardInputIsSentWhole) {
+  RunWithInput({"-"}, "fLaC and so on and on");
+  EXPECT_EQ(worker_.heard, "fLaC and so on and on");
+}
+
+TEST_F(RouteTest, AWavThatCannotBeSentLiveIsSentWhole) {
   const std::string wav24 = MakeWav({.bits = 24, .data_length = 9}, "nine byte");
-  for (const std::string& recording : {std::string("fLaC and so on and on"), wav24}) {
-    RunWithInput({"-"}, recording);
-    EXPECT_EQ(worker_.heard, recording);
-  }
+  RunWithInput({"-"}, wav24);
+  EXPECT_EQ(worker_.heard, wav24);
 }
 
 TEST_F(RouteTest, AFileThatGrowsMeanwhileIsMentioned) {
