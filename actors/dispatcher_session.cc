@@ -223,7 +223,12 @@ void DispatcherState::OnDrainLink(const DrainLink& drain) {
 void DispatcherState::BeginDrain(uint64_t reply_to, DrainScope scope, absl::Duration patience) {
   phase_ = LinkPhase::kDraining;
   if (!drain_) {
-    drain_ = Drain{.number = ++drains_, .reply_to = reply_to, .open_at_start = open_.size()};
+    // A BUF_ATTACH has no answer: it is waited for, not counted.
+    const auto counted = std::count_if(open_.begin(), open_.end(), [](const auto& entry) {
+      return entry.second.frame.type != linkw::MessageType::kBufAttach;
+    });
+    drain_ = Drain{
+        .number = ++drains_, .reply_to = reply_to, .open_at_start = static_cast<size_t>(counted)};
   }
   CancelNow(scope);
   const int64_t until_ns = compat::NowNs(self_) + absl::ToInt64Nanoseconds(patience);
