@@ -208,10 +208,12 @@ Peer& WorkerFixture::ConnectObserver() {
 
 void WorkerFixture::Run() {
   // Reading makes room for writers, which may then have more to do.
-  while (RunSome(100'000) > 0) {
+  size_t ran = 0;
+  do {
+    ran = RunSome(100'000);
     ReadAll();
     scheduler_->advance_time(caf::timespan(0));
-  }
+  } while (ran > 0 || scheduler_->has_job());
 }
 
 size_t WorkerFixture::RunSome(size_t events) {
