@@ -118,7 +118,8 @@ TEST_F(RequestEndTest, APeerThatDoesNotReadItsFailedTranscriptionsIsNotReadEithe
   do {
     RunSome(1'000'000);  // the peer reads nothing
     const int before = sent;
-    while (sent < kMany && peer.SendIfRoom(PathRequest("nothing"))) ++sent;
+    // Fewer than may be open: else most are answered BUSY.
+    for (int i = 0; i < 100 && peer.SendIfRoom(PathRequest("nothing")); ++i) ++sent;
     if (sent == before) break;
   } while (sent < kMany);
   EXPECT_LT(sent, 3000) << "answers pile up in the worker";
