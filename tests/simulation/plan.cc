@@ -1,0 +1,175 @@
+#include "tests/simulation/plan.h"
+
+#include <array>
+#include <cstddef>
+
+#include "tests/simulation/dice.h"
+
+namespace superfluid::simulation {
+namespace {
+
+struct Weight {
+  ActionKind kind;
+  uint32_t weight;
+};
+
+struct Profile {
+  const char* name;
+  std::vector<Weight> more;  // added to the weights that every profile has
+};
+
+constexpr std::array kNames = {"CONNECT_DRIVER", "CONNECT_OBSERVER",
+                               "CONNECT_ODDLY",  "HANG_UP",
+                               "RUBBISH",        "ODD_MESSAGE",
+                               "HALF_FRAME",     "TICK",
+                               "TICK_BURST",     "CALL",
+                               "SEED",           "OP",
+                               "TRANSCRIBE",     "AUDIO",
+                               "CANCEL",         "STOP_BIT",
+                               "STOP_WORD",      "ATTACH_BUFFER",
+                               "LOOSE_FD",       "ALLOC_BUFFER",
+                               "RELEASE_BUFFER", "PING",
+                               "DRAIN",          "READ_OR_NOT",
+                               "ADVANCE",        "PAUSE",
+                               "ACTOR_DIES"};
+static_assert(kNames.size() == kActionKinds);
+
+const std::vector<Weight>& CommonWeights() {
+  static const auto& weights = *new std::vector<Weight>{
+      {ActionKind::kConnectDriver, 3}, {ActionKind::kConnectObserver, 1},
+      {ActionKind::kHangUp, 1},        {ActionKind::kOddMessage, 1},
+      {ActionKind::kTick, 6},          {ActionKind::kCall, 5},
+      {ActionKind::kSeed, 2},          {ActionKind::kOp, 3},
+      {ActionKind::kTranscribe, 6},    {ActionKind::kAudio, 6},
+      {ActionKind::kCancel, 4},        {ActionKind::kStopBit, 1},
+      {ActionKind::kStopWord, 1},      {ActionKind::kAttachBuffer, 2},
+      {ActionKind::kReleaseBuffer, 1}, {ActionKind::kAllocBuffer, 1},
+      {ActionKind::kPing, 2},          {ActionKind::kAdvance, 8},
+  };
+  return weights;
+}
+
+const std::vector<Profile>& Profiles() {
+  static const auto& profiles = *new std::vector<Profile>{
+      {"mixed", {}},
+      {"speech",
+       {{ActionKind::kTranscribe, 15},
+        {ActionKind::kAudio, 25},
+        {ActionKind::kCancel, 6},
+        {ActionKind::kStopWord, 4},
+        {ActionKind::kReadOrNot, 2},
+        {ActionKind::kAdvance, 8}}},
+      {"ticks",
+       {{ActionKind::kTick, 25},
+        {ActionKind::kTickBurst, 4},
+        {ActionKind::kStopBit, 6},
+        {ActionKind::kSeed, 4}}},
+      {"state",
+       {{ActionKind::kOp, 20},
+        {ActionKind::kCall, 15},
+        {ActionKind::kSeed, 15},
+        {ActionKind::kAttachBuffer, 6},
+        {ActionKind::kReleaseBuffer, 6},
+        {ActionKind::kCancel, 4}}},
+      {"descriptors",
+       {{ActionKind::kAttachBuffer, 25},
+        {ActionKind::kLooseFd, 8},
+        {ActionKind::kAllocBuffer, 8},
+        {ActionKind::kReleaseBuffer, 8},
+        {ActionKind::kCancel, 6},
+        {ActionKind::kPing, 6}}},
+      {"links",
+       {{ActionKind::kConnectDriver, 12},
+        {ActionKind::kConnectObserver, 8},
+        {ActionKind::kConnectOddly, 6},
+        {ActionKind::kHangUp, 10},
+        {ActionKind::kHalfFrame, 4},
+        {ActionKind::kRubbish, 3},
+        {ActionKind::kOddMessage, 6}}},
+      {"slow reader",
+       {{ActionKind::kReadOrNot, 10},
+        {ActionKind::kTranscribe, 20},
+        {ActionKind::kCall, 20},
+        {ActionKind::kTickBurst, 2}}},
+      {"faults",
+       {{ActionKind::kPause, 4},
+        {ActionKind::kActorDies, 2},
+        {ActionKind::kTick, 10},
+        {ActionKind::kTranscribe, 10},
+        {ActionKind::kDrain, 2}}},
+      {"drains",
+       {{ActionKind::kDrain, 6}, {ActionKind::kConnectDriver, 4}, {ActionKind::kAllocBuffer, 4}}},
+  };
+  return profiles;
+}
+
+std::vector<uint32_t> WeightsOf(const Profile& profile) {
+  std::vector<uint32_t> weights(kActionKinds);
+  for (const Weight& weight : CommonWeights())
+    weights.at(static_cast<size_t>(weight.kind)) += weight.weight;
+  for (const Weight& weight : profile.more)
+    weights.at(static_cast<size_t>(weight.kind)) += weight.weight;
+  return weights;
+}
+
+ActionKind Draw(const std::vector<uint32_t>& weights, Dice& dice) {
+  uint32_t all = 0;
+  for (const uint32_t weight : weights) all += weight;
+  uint32_t left = dice.Below(all);
+  for (size_t kind = 0; kind < weights.size(); ++kind) {
+    if (left < weights[kind]) return static_cast<ActionKind>(kind);
+    left -= weights[kind];
+  }
+  return ActionKind::kAdvance;
+}
+
+// Returns how many handlers run after an action: none, a few, or enough to come to rest.
+uint32_t DrawHandlers(Dice& dice) {
+  switch (dice.Below(4)) {
+    case 0:
+      return dice.Below(4);
+    case 1:
+      return dice.Below(30);
+    case 2:
+      return dice.Below(200);
+    default:
+      return 100'000;
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> DrawEngine(Dice& dice) {
+  const auto pick = [&dice](std::initializer_list<const char*> choices) {
+    return std::string(dice.Pick(choices));
+  };
+  return {{"step_us", pick({"200", "2000", "8000"})},
+          {"steps_per_segment", pick({"1", "5"})},
+          {"segment_ms", "100"},
+          {"max_transcriptions", pick({"2", "4", "64"})},
+          {"tick_us", pick({"0", "500", "20000"})},
+          {"token_us", pick({"0", "100"})},
+          {"op_us", pick({"0", "3000", "50000"})},
+          {"op_chunk_bytes", "512"},
+          {"pool_blocks", pick({"64", "512"})},
+          {"ttl_ms", "500"}};
+}
+
+}  // namespace
+
+std::string_view NameOf(ActionKind kind) { return kNames.at(static_cast<size_t>(kind)); }
+
+Plan MakePlan(uint64_t seed) {
+  Dice dice(seed);
+  const Profile& profile = dice.Pick(Profiles());
+  Plan plan{.seed = seed, .profile = profile.name, .engine_options = DrawEngine(dice)};
+  const std::vector<uint32_t> weights = WeightsOf(profile);
+  const uint32_t length = dice.Between(10, 70);
+  plan.actions.push_back({.kind = ActionKind::kConnectDriver, .draw = dice.Below(1u << 24)});
+  for (uint32_t i = 0; i < length; ++i) {
+    plan.actions.push_back({.kind = Draw(weights, dice),
+                            .draw = dice.Below(1u << 24),
+                            .handlers = DrawHandlers(dice)});
+  }
+  return plan;
+}
+
+}  // namespace superfluid::simulation

@@ -1,0 +1,186 @@
+#include "tests/simulation/session.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tests/simulation/actions.h"
+#include "tests/simulation/heap_meter.h"
+
+namespace superfluid::simulation {
+namespace {
+
+// What a worker may hold beyond what it held before, per link that is open.
+constexpr size_t kTimersPerLink = 8;
+constexpr size_t kTimersOfWorker = 16;
+constexpr int64_t kMostTokensOfTick = 40;  // actions.cc: four lanes of ten
+constexpr int64_t kHeapPerLink = int64_t{24} << 20;
+
+class Session {
+ public:
+  Session(const Plan& plan, const SessionOptions& options)
+      : plan_(plan), options_(options), world_(plan), scene_{.world = world_, .oracle = oracle_} {
+    if (options_.trace) {
+      scene_.trace = [this](const std::string& line) { outcome_.trace.push_back(line); };
+    }
+    world_.on_progress = [this] { ReadAll(); };
+    oracle_.SetSteps(OptionNs("step_us"), LongestStepNs());
+    actors_at_start_ = world_.Actors();
+    timers_at_start_ = world_.PendingTimers();
+    heap_at_start_ = LiveHeapBytes();
+  }
+
+  Outcome Play() {
+    for (const Action& action : plan_.actions) {
+      if (!oracle_.violations().empty() || world_.exit()) break;
+      Carry(action);
+    }
+    if (oracle_.violations().empty()) Finish();
+    outcome_.violations = oracle_.violations();
+    outcome_.counts = oracle_.counts();
+    outcome_.fingerprint = fingerprint_;
+    return std::move(outcome_);
+  }
+
+ private:
+  int64_t OptionNs(const char* name) const {
+    for (const auto& [key, value] : plan_.engine_options) {
+      if (key == name) return std::strtoll(value.c_str(), nullptr, 10) * 1000;
+    }
+    return 0;
+  }
+  int64_t LongestStepNs() const {
+    return std::max(OptionNs("step_us"),
+                    OptionNs("tick_us") + kMostTokensOfTick * OptionNs("token_us"));
+  }
+
+  void Note(const std::string& line) {
+    if (scene_.trace) scene_.trace(line);
+  }
+
+  void Carry(const Action& action) {
+    Note(absl::StrFormat("%10.3f ms  %s (%u)", static_cast<double>(world_.NowNs()) / 1e6,
+                         NameOf(action.kind), action.draw));
+    Mix(static_cast<uint64_t>(action.kind));
+    world_.Schedule(plan_.seed ^ (uint64_t{action.draw} << 20));
+    CarryOut(action, scene_);
+    const bool at_rest = world_.Run(action.handlers) < action.handlers;
+    Mix(static_cast<uint64_t>(world_.NowNs()));
+    if (at_rest) CheckAtRest();
+  }
+
+  void CheckAtRest() {
+    world_.Settle();
+    for (Peer& peer : scene_.peers) peer.oracle().AtRest(world_.NowNs());
+    const size_t links = scene_.peers.size();
+    const size_t timers = world_.PendingTimers();
+    if (timers > timers_at_start_ + kTimersOfWorker + kTimersPerLink * links) {
+      oracle_.Fail(
+          absl::StrCat("resources: ", timers, " timers are pending with ", links, " links"));
+    }
+    const int64_t heap = LiveHeapBytes() - heap_at_start_;
+    if (heap > kHeapPerLink * static_cast<int64_t>(links + 1)) {
+      oracle_.Fail(
+          absl::StrCat("resources: ", heap >> 20, " MiB are in use with ", links, " links"));
+    }
+    if (world_.stuck_reports() > 0) oracle_.Fail("the engine was taken for stuck and was not");
+    CheckExit();
+  }
+
+  void CheckExit() {
+    if (world_.exits() > 1) oracle_.Fail("the worker ended twice");
+    if (world_.exit() && !oracle_.ends_allowed()) {
+      oracle_.Fail(absl::StrCat("ALWAYS-3: the worker ended: ", world_.exit()->second));
+    }
+  }
+
+  // Everybody reads and finishes; then every request has its answer.
+  void Finish() {
+    for (Peer& peer : scene_.peers) {
+      peer.FinishHalfFrame();
+      if (!peer.reading()) peer.SetReading(true);
+    }
+    world_.Settle();
+    for (Peer& peer : scene_.peers) {
+      for (const uint64_t seq : peer.oracle().OpenLive()) {
+        peer.Send(linkw::TranscribeAudio{.request_seq = seq, .data = "", .end_of_stream = true});
+      }
+    }
+    world_.Advance(absl::Seconds(8));
+    CheckAtRest();
+    for (Peer& peer : scene_.peers) peer.oracle().AtEnd();
+    if (world_.exit() || !oracle_.violations().empty()) return;
+    EndLinks();
+    if (!shutting_down()) CheckStillServes();
+  }
+
+  void EndLinks() {
+    for (Peer& peer : scene_.peers) peer.HangUp();
+    world_.Advance(absl::Seconds(8));
+    CheckExit();
+    if (world_.exit()) return;
+    if (world_.Actors() > actors_at_start_) {
+      oracle_.Fail(absl::StrCat("END-1: ", world_.Actors() - actors_at_start_,
+                                " actors are left when all links are over"));
+    }
+    if (world_.PendingTimers() > timers_at_start_ + 1) {
+      oracle_.Fail(absl::StrCat("END-1: ", world_.PendingTimers() - timers_at_start_,
+                                " timers are left when all links are over"));
+    }
+    if (world_.progress().open_ops() != 0) oracle_.Fail("END-1: ops are left");
+    if (world_.progress().jobs_started() + world_.progress().jobs_waiting() != 0) {
+      oracle_.Fail("END-1: transcriptions are left");
+    }
+    if (world_.progress().memory().tentative_bytes != 0) {
+      oracle_.Fail("END-1: state is left that no sequence owns");
+    }
+  }
+
+  // A new driver is served, whatever was before.
+  void CheckStillServes() {
+    Peer& peer = ConnectDriver(scene_, /*with_rings=*/true);
+    world_.Settle();
+    if (!peer.usable()) return oracle_.Fail("ROLE-3: a new driver is not let in");
+    SendTick(scene_, peer, {PlainLane(peer, 1)});
+    const uint64_t speech = SendSpeech(peer);
+    world_.Advance(absl::Seconds(2));
+    CheckAtRest();
+    peer.oracle().AtEnd();
+    if (!peer.oracle().OpenTranscriptions().empty()) {
+      oracle_.Fail(absl::StrCat("END-2: a new driver's transcription ", speech, " has no answer"));
+    }
+  }
+
+  bool shutting_down() const { return world_.exit().has_value() || scene_.shut_down; }
+
+  void ReadAll() {
+    for (Peer& peer : scene_.peers) {
+      if (peer.reading()) peer.Read();
+    }
+  }
+
+  void Mix(uint64_t value) { fingerprint_ = (fingerprint_ ^ value) * 0x100000001b3u; }
+
+  const Plan& plan_;
+  const SessionOptions options_;
+  Outcome outcome_;
+  Oracle oracle_;
+  World world_;
+  Scene scene_;
+  uint64_t fingerprint_ = 0xcbf29ce484222325u;
+  size_t actors_at_start_ = 0;
+  size_t timers_at_start_ = 0;
+  int64_t heap_at_start_ = 0;
+};
+
+}  // namespace
+
+Outcome Play(const Plan& plan, const SessionOptions& options) {
+  return Session(plan, options).Play();
+}
+
+}  // namespace superfluid::simulation

@@ -1,0 +1,152 @@
+#include "tests/simulation/world.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "actors/caf_compat.h"
+#include "caf/scheduled_actor.hpp"
+#include "caf/send.hpp"
+#include "engine/sim/sim_clock.h"
+#include "engine/sim/sim_engine.h"
+#include "protocol/transport/memory_stream.h"
+#include "shm/memory_fd_channel.h"
+
+namespace superfluid::simulation {
+namespace {
+
+constexpr size_t kHandlersBetweenReads = 8;
+
+// The clock's table of timers, which CAF shows to derived classes only.
+struct ClockTable : caf::detail::simple_actor_clock {
+  static size_t SizeOf(const caf::detail::simple_actor_clock& clock) {
+    return (clock.*(&ClockTable::schedule_)).size();
+  }
+};
+
+}  // namespace
+
+// The sim engine's time: a step moves the scheduler's clock.
+class VirtualClock : public SimClock {
+ public:
+  explicit VirtualClock(caf::scheduler::test_coordinator& scheduler) : scheduler_(scheduler) {}
+
+  void Spend(absl::Duration work) override {
+    scheduler_.clock().current_time += std::chrono::duration_cast<caf::actor_clock::duration_type>(
+        absl::ToChronoNanoseconds(work));
+  }
+  void Hang(absl::Duration limit) override { Spend(limit); }
+  absl::Time Now() const override {
+    return absl::UnixEpoch() + absl::FromChrono(scheduler_.clock().now().time_since_epoch());
+  }
+
+ private:
+  caf::scheduler::test_coordinator& scheduler_;
+};
+
+World::World(const Plan& plan) {
+  compat::UseTestScheduler(config_);
+  system_ = std::make_unique<caf::actor_system>(config_);
+  // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): the configuration comes first
+  scheduler_ = dynamic_cast<caf::scheduler::test_coordinator*>(&system_->scheduler());
+  // Zero would read as "no step is running".
+  scheduler_->clock().current_time += std::chrono::seconds(1);
+  clock_ = std::make_shared<VirtualClock>(*scheduler_);
+  WorkerConfig worker;
+  worker.placement = compat::Placement::kPooled;
+  worker.make_engine = [options = plan.engine_options, clock = clock_] {
+    EngineConfig engine;
+    engine.options = options;
+    return MakeSimEngine(engine, clock);
+  };
+  worker.make_token = [this] { return linkw::LinkToken{++tokens_}; };
+  worker.on_exit = [this](ExitCode code, std::string reason) {
+    ++exits_;
+    exit_ = {code, std::move(reason)};
+  };
+  worker.on_engine_stuck = [this](absl::Duration /*age*/) { ++stuck_reports_; };
+  supervisor_ =
+      compat::Spawn(*system_, compat::Placement::kPooled, SupervisorBehavior, worker, progress_);
+  compat::SendFromOutside(supervisor_, StartWorker{});
+  Settle();
+}
+
+World::~World() {
+  on_progress = nullptr;
+  ShutDown();
+  Settle();
+  supervisor_ = nullptr;
+  // Drops what timers hold.
+  while (scheduler_->trigger_timeouts() > 0) Settle();
+}
+
+Connection World::Connect(bool with_descriptors, size_t capacity_bytes) {
+  auto [ours, theirs] = MakeMemoryStreamPair({.capacity_bytes = capacity_bytes});
+  Connection connection{.stream = std::move(ours)};
+  FramesConnected connected{.stream = std::move(theirs)};
+  if (with_descriptors) {
+    auto [near, far] = MakeMemoryFdChannelPair();
+    connection.descriptors = std::move(near);
+    connected.descriptors = std::move(far);
+  }
+  compat::SendFromOutside(supervisor_, connected);
+  return connection;
+}
+
+bool World::RunOne() {
+  auto& jobs = scheduler_->jobs;
+  if (jobs.size() > 1) {
+    const uint32_t next = order_.Below(static_cast<uint32_t>(jobs.size()));
+    std::rotate(jobs.begin(), jobs.begin() + next, jobs.end());
+  }
+  return scheduler_->try_run_once();
+}
+
+size_t World::Run(size_t handlers) {
+  size_t ran = 0;
+  while (ran < handlers && RunOne()) {
+    if (++ran % kHandlersBetweenReads == 0 && on_progress) on_progress();
+  }
+  if (on_progress) on_progress();
+  return ran;
+}
+
+void World::Settle() {
+  // Reading makes room for writers, which may then have more to do; steps make timers due.
+  while (scheduler_->advance_time(caf::timespan(0)) + Run(100'000) > 0) {
+  }
+}
+
+void World::Advance(absl::Duration time) {
+  const absl::Duration step = std::clamp(time / 200, absl::Milliseconds(2), absl::Seconds(5));
+  for (absl::Duration passed; passed < time; passed += step) {
+    scheduler_->advance_time(absl::ToChronoNanoseconds(std::min(step, time - passed)));
+    Settle();
+  }
+}
+
+void World::Pause(absl::Duration time) { clock_->Spend(time); }
+
+bool World::KillAnActor() {
+  auto& jobs = scheduler_->jobs;
+  if (jobs.empty()) return false;
+  auto* const victim = dynamic_cast<caf::scheduled_actor*>(
+      jobs.at(order_.Below(static_cast<uint32_t>(jobs.size()))));
+  if (victim == nullptr || victim->address() == supervisor_.address()) return false;
+  caf::anon_send_exit(victim->address(), caf::exit_reason::unhandled_exception);
+  return true;
+}
+
+void World::ShutDown() {
+  if (supervisor_ == nullptr || exit_) return;
+  compat::SendFromOutside(supervisor_, superfluid::ShutDown{.cancel_open = true});
+}
+
+int64_t World::NowNs() const {
+  return scheduler_->clock().now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+size_t World::Actors() const { return system_->registry().running(); }
+
+size_t World::PendingTimers() const { return ClockTable::SizeOf(scheduler_->clock()); }
+
+}  // namespace superfluid::simulation
