@@ -324,6 +324,7 @@ void ConnectOddly(Dice& dice, Scene& scene) {
     case 2:
       peer.SplitNextFrame(dice.Between(1, 40));
       peer.Send(linkw::Hello{.client_name = "half", .role = linkw::Role::kObserver});
+      peer.oracle().OnHelloCut();
       return;
     default:
       peer.Send(linkw::Hello{.client_name = "twice", .role = linkw::Role::kObserver});

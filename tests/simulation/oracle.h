@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,6 +37,8 @@ class LinkOracle {
   void OnSentOdd(uint64_t seq);
   // Broke a rule for which the link ends.
   void OnBroke(std::string how);
+  // Sent the first bytes of HELLO only.
+  void OnHelloCut() { hello_ns_ = std::numeric_limits<int64_t>::max() / 2; }
   // Sent a message that names a descriptor, and not (or not yet) the descriptor.
   void OnDescriptorMissing(int64_t now_ns);
   void OnHungUp();

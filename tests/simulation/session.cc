@@ -132,7 +132,7 @@ class Session {
                                 " timers are left when all links are over"));
     }
     if (world_.progress().open_ops() != 0) oracle_.Fail("END-1: ops are left");
-    if (world_.progress().jobs_started() + world_.progress().jobs_waiting() != 0) {
+    if (world_.progress().open_transcriptions() != 0) {
       oracle_.Fail("END-1: transcriptions are left");
     }
     if (world_.progress().memory().tentative_bytes != 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 
 #include "actors/caf_compat.h"
 #include "caf/scheduled_actor.hpp"
@@ -43,7 +44,28 @@ class VirtualClock : public SimClock {
   caf::scheduler::test_coordinator& scheduler_;
 };
 
-World::World(const Plan& plan) {
+// Opens and reads recordings when the world's schedule says so.
+class ScheduledReaders : public BlockingExecutor {
+ public:
+  absl::Status Begin(Task task) override {
+    Continue(std::move(task));
+    return absl::OkStatus();
+  }
+  void Continue(Task task) override { tasks_.push_back(std::move(task)); }
+
+  bool empty() const { return tasks_.empty(); }
+  // REQUIRES: not empty.
+  void RunOne() {
+    const Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    task();
+  }
+
+ private:
+  std::deque<Task> tasks_;
+};
+
+World::World(const Plan& plan) : readers_(std::make_shared<ScheduledReaders>()) {
   compat::UseTestScheduler(config_);
   system_ = std::make_unique<caf::actor_system>(config_);
   // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): the configuration comes first
@@ -58,6 +80,7 @@ World::World(const Plan& plan) {
     engine.options = options;
     return MakeSimEngine(engine, clock);
   };
+  worker.readers = readers_;
   worker.make_token = [this] { return linkw::LinkToken{++tokens_}; };
   worker.on_exit = [this](ExitCode code, std::string reason) {
     ++exits_;
@@ -94,10 +117,13 @@ Connection World::Connect(bool with_descriptors, size_t capacity_bytes) {
 
 bool World::RunOne() {
   auto& jobs = scheduler_->jobs;
-  if (jobs.size() > 1) {
-    const uint32_t next = order_.Below(static_cast<uint32_t>(jobs.size()));
-    std::rotate(jobs.begin(), jobs.begin() + next, jobs.end());
+  const size_t ready = jobs.size() + (readers_->empty() ? 0 : 1);
+  const uint32_t next = order_.Below(static_cast<uint32_t>(ready));
+  if (ready > 0 && next == jobs.size()) {
+    readers_->RunOne();
+    return true;
   }
+  if (ready > 1) std::rotate(jobs.begin(), jobs.begin() + next, jobs.end());
   return scheduler_->try_run_once();
 }
 
@@ -138,7 +164,7 @@ bool World::KillAnActor() {
 
 void World::ShutDown() {
   if (supervisor_ == nullptr || exit_) return;
-  compat::SendFromOutside(supervisor_, superfluid::ShutDown{.cancel_open = true});
+  compat::SendFromOutside(supervisor_, superfluid::ShutDown{.scope = DrainScope::kEverything});
 }
 
 int64_t World::NowNs() const {

@@ -14,6 +14,7 @@
 #include "actors/supervisor.h"
 #include "caf/actor_system.hpp"
 #include "caf/scheduler/test_coordinator.hpp"
+#include "engine/audio/blocking_executor.h"
 #include "protocol/transport/byte_stream.h"
 #include "shm/fd_channel.h"
 #include "tests/simulation/dice.h"
@@ -22,6 +23,7 @@
 namespace superfluid::simulation {
 
 class VirtualClock;
+class ScheduledReaders;
 
 // The peer's ends of a new link.
 struct Connection {
@@ -76,8 +78,10 @@ class World {
 
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> system_;
+  std::shared_ptr<ScheduledReaders> readers_;
   caf::scheduler::test_coordinator* scheduler_ = nullptr;
   std::shared_ptr<VirtualClock> clock_;
+
   std::shared_ptr<EngineProgress> progress_ = std::make_shared<EngineProgress>();
   Supervisor supervisor_;
   Dice order_{0};
