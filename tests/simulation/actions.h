@@ -1,11 +1,8 @@
 #ifndef SUPERFLUID_TESTS_SIMULATION_ACTIONS_H_
 #define SUPERFLUID_TESTS_SIMULATION_ACTIONS_H_
 
-#include <cstdint>
 #include <deque>
-#include <vector>
 
-#include "protocol/messages.h"
 #include "tests/simulation/oracle.h"
 #include "tests/simulation/peer.h"
 #include "tests/simulation/plan.h"
@@ -28,13 +25,6 @@ void CarryOut(const Action& action, Scene& scene);
 
 // Connects a driver and sends its HELLO, its rings and its control segment.
 Peer& ConnectDriver(Scene& scene, bool with_rings);
-// Returns a lane of a new sequence that draws a few tokens.
-linkw::Lane PlainLane(Peer& peer, uint64_t tag);
-void SendTick(Scene& scene, Peer& peer, std::vector<linkw::Lane> lanes, uint64_t deadline_us = 0,
-              uint32_t flags = 0);
-// Sends a whole live transcription; returns its seq.
-uint64_t SendSpeech(Peer& peer);
-
 }  // namespace superfluid::simulation
 
 #endif  // SUPERFLUID_TESTS_SIMULATION_ACTIONS_H_

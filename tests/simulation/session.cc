@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "tests/simulation/actions.h"
 #include "tests/simulation/heap_meter.h"
+#include "tests/simulation/work_actions.h"
 
 namespace superfluid::simulation {
 namespace {
@@ -145,7 +146,7 @@ class Session {
     Peer& peer = ConnectDriver(scene_, /*with_rings=*/true);
     world_.Settle();
     if (!peer.usable()) return oracle_.Fail("ROLE-3: a new driver is not let in");
-    SendTick(scene_, peer, {PlainLane(peer, 1)});
+    SendTick(peer, {PlainLane(peer, 1)});
     const uint64_t speech = SendSpeech(peer);
     world_.Advance(absl::Seconds(2));
     CheckAtRest();
