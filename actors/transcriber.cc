@@ -343,6 +343,9 @@ absl::Status TranscriberState::CancelStatus() const {
 Transcriber::behavior_type TranscriberBehavior(
     Transcriber::stateful_pointer<TranscriberState> self, TranscriberContext context,
     std::shared_ptr<const linkw::StateSyncRequest> request) {
+  // Without its link nobody would end it; the engine drops the job of one that is gone.
+  self->set_down_handler([self](const caf::down_msg&) { self->quit(); });
+  self->monitor(context.dispatcher);
   self->state.Start(std::move(context), std::move(request));
   return {
       [self](const OpenAudio&) { self->state.OnOpenAudio(); },

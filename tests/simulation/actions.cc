@@ -151,7 +151,9 @@ bool ConcernsAll(const Action& action, Dice& dice, Scene& scene) {
       Pause(dice, scene);
       return true;
     case ActionKind::kActorDies:
-      if (scene.world.KillAnActor()) scene.oracle.AllowEnds(true);
+      if (!scene.world.KillAnActor()) return true;
+      ++scene.deaths;
+      scene.oracle.AllowEnds(true);
       return true;
     default:
       return Connects(action, dice, scene);

@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_TESTS_SIMULATION_ACTIONS_H_
 #define SUPERFLUID_TESTS_SIMULATION_ACTIONS_H_
 
+#include <cstddef>
 #include <deque>
 
 #include "tests/simulation/oracle.h"
@@ -15,6 +16,7 @@ struct Scene {
   World& world;
   Oracle& oracle;
   Peer::Trace trace;
+  size_t deaths = 0;       // of actors
   bool shut_down = false;  // a peer asked for the worker's end
   std::deque<Peer> peers;  // those whose links are over, too
 };

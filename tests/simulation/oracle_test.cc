@@ -85,11 +85,11 @@ TEST_F(OracleTest, SeesAPingThatWaits) {
 }
 
 TEST_F(OracleTest, SeesATranscriptionThatOutlivesItsCancel) {
-  link_.OnSent(2, Speech(), 0);
-  link_.OnSent(3, linkw::TranscribeCancel{2}, 0);
-  link_.AtRest(kSecond / 100);
+  link_.OnSent(2, Speech(), kSecond);
+  link_.OnSent(3, linkw::TranscribeCancel{2}, kSecond);
+  link_.AtRest(kSecond + kSecond / 100);
   EXPECT_THAT(oracle_.violations(), IsEmpty());
-  link_.AtRest(kSecond);
+  link_.AtRest(2 * kSecond);
   EXPECT_THAT(oracle_.violations(), ElementsAre(HasSubstr("ALWAYS-7")));
 }
 
