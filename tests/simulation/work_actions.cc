@@ -35,12 +35,19 @@ linkw::SequenceId DrawSequence(Dice& dice, const Peer& peer) {
   return dice.Pick(peer.sequences);
 }
 
+// Two blocks of the cache.
+std::vector<uint32_t> CommonPrompt() { return std::vector<uint32_t>(32, 7); }
+
 linkw::Lane DrawLane(Dice& dice, Peer& peer, uint64_t tag) {
   linkw::Lane lane;
   lane.lane_tag = linkw::LaneTag{tag};
   lane.sequence = dice.OneIn(3) ? linkw::SequenceId{} : DrawSequence(dice, peer);
   std::vector<uint32_t> input(dice.Below(40));
   for (uint32_t& token : input) token = dice.Below(256);
+  if (dice.OneIn(4)) {  // a prompt that many have in common
+    input = CommonPrompt();
+    lane.sequence = {};
+  }
   lane.input = peer.Write(input);
   lane.max_tokens = dice.Below(3) * 5;
   lane.kind = lane.max_tokens == 0 ? linkw::LaneKind::kPrefill : linkw::LaneKind::kDecode;
@@ -128,7 +135,7 @@ void Call(Dice& dice, Peer& peer) {
       break;
     case 6:
       call.call = linkw::PublishSequence{.sequence = DrawSequence(dice, peer),
-                                         .span = peer.Write({7, 7, 7})};
+                                         .span = peer.Write(CommonPrompt())};
       break;
     case 7:
       call.call = linkw::Embed{{1, 2, dice.Below(300)}};
@@ -154,8 +161,8 @@ void Seed(Dice& dice, Peer& peer) {
       peer.Send(linkw::MatchRequest{.span = peer.Write({1, 2, 3})});
       break;
     case 1:
-      peer.Send(linkw::SeedAcquire{.span = peer.Write(std::vector<uint32_t>(32, 7)),
-                                   .prefix_len = 16 * dice.Below(3)});
+      peer.Send(
+          linkw::SeedAcquire{.span = peer.Write(CommonPrompt()), .prefix_len = 16 * dice.Below(3)});
       break;
     case 2:
       for (uint32_t i = dice.Below(40); i > 0; --i) {
