@@ -45,7 +45,7 @@ class GbnfWriter {
   };
 
   std::string NameOf(Task& task, size_t node);
-  void WriteNode(Task& task, size_t node);
+  void WriteNode(Task& task, size_t index);
   void WriteAlternatives(Task& task, const SchemaNode& node, const std::string& name);
   void WriteObject(Task& task, const SchemaNode& node, const std::string& name);
   void WriteMap(Task& task, const SchemaNode& node, const std::string& name);

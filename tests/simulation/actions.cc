@@ -175,7 +175,7 @@ void OfLink(const Action& action, Dice& dice, Scene& scene, Peer& peer) {
     case ActionKind::kLooseFd:
       return LooseFd(dice, peer);
     case ActionKind::kAllocBuffer:
-      peer.Send(linkw::BufAlloc{.buf_id = DrawBuffer(dice), .len = dice.Below(3) * 8192});
+      peer.Send(linkw::BufAlloc{.buf_id = DrawBuffer(dice), .len = uint64_t{8192} * dice.Below(3)});
       return;
     case ActionKind::kReleaseBuffer:
       peer.Send(linkw::BufRelease{DrawBuffer(dice)});

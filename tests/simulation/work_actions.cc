@@ -161,8 +161,8 @@ void Seed(Dice& dice, Peer& peer) {
       peer.Send(linkw::MatchRequest{.span = peer.Write({1, 2, 3})});
       break;
     case 1:
-      peer.Send(
-          linkw::SeedAcquire{.span = peer.Write(CommonPrompt()), .prefix_len = 16 * dice.Below(3)});
+      peer.Send(linkw::SeedAcquire{.span = peer.Write(CommonPrompt()),
+                                   .prefix_len = uint64_t{16} * dice.Below(3)});
       break;
     case 2:
       for (uint32_t i = dice.Below(40); i > 0; --i) {
@@ -215,7 +215,8 @@ void Audio(Dice& dice, Peer& peer) {
     audio.request_seq = open.empty() || dice.OneIn(3) ? dice.Below(100) : dice.Pick(open);
   audio.data = Noise(dice, dice.Between(1, 200));
   if (dice.OneIn(6)) {
-    audio.data = linkw::BufferSpan{.buf_id = DrawBuffer(dice), .length = dice.Below(2) * 3200};
+    audio.data =
+        linkw::BufferSpan{.buf_id = DrawBuffer(dice), .length = uint64_t{3200} * dice.Below(2)};
   }
   audio.end_of_stream = dice.OneIn(5);
   peer.Send(audio);

@@ -26,6 +26,7 @@
 #include "tools/worker/log_writer.h"
 
 // Of a sanitizer's runtime, where there is one: it prints, and ends the process at once.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is the runtime's
 extern "C" void __sanitizer_set_report_fd(void* fd) __attribute__((weak));
 
 namespace superfluid {
