@@ -17,8 +17,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "actors/printable.h"
+#include "engine/monotonic_time.h"
 #include "spdlog/pattern_formatter.h"
 #include "spdlog/sinks/base_sink.h"
 #include "spdlog/spdlog.h"
@@ -159,11 +160,11 @@ void LogPlainly(std::string_view text) {
 void FlushLog(absl::Duration limit) {
   Log* const log = TheLog().load(std::memory_order_acquire);
   if (log == nullptr) return;
-  const absl::Time give_up = absl::Now() + limit;
-  while (log->foreign != nullptr && !log->foreign->idle() && absl::Now() < give_up) {
+  const absl::Time give_up = MonotonicTime() + limit;
+  while (log->foreign != nullptr && !log->foreign->idle() && MonotonicTime() < give_up) {
     (void)poll(nullptr, 0, 1);
   }
-  (void)log->writer.Flush(std::max(give_up - absl::Now(), absl::ZeroDuration()));
+  (void)log->writer.Flush(std::max(give_up - MonotonicTime(), absl::ZeroDuration()));
 }
 
 bool LogIsIdle() noexcept {
