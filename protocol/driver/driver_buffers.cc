@@ -5,9 +5,9 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "protocol/deadline.h"
 #include "protocol/driver/expect_reply.h"
-#include "protocol/status.h"
+#include "protocol/messages/deadline.h"
+#include "protocol/messages/status.h"
 #include "shm/owned_fd.h"
 
 namespace superfluid::linkw {

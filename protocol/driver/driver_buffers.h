@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "protocol/client/link_client.h"
+#include "protocol/client/reply_stream.h"
 #include "protocol/driver/fd_inbox.h"
-#include "protocol/link_client.h"
-#include "protocol/messages.h"
-#include "protocol/reply_stream.h"
+#include "protocol/messages/messages.h"
 #include "shm/segment.h"
 
 namespace superfluid::linkw {

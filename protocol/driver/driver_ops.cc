@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "protocol/driver/expect_reply.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid::linkw {
 

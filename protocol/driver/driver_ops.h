@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "protocol/deadline.h"
-#include "protocol/link_client.h"
-#include "protocol/messages.h"
-#include "protocol/reply_stream.h"
+#include "protocol/client/link_client.h"
+#include "protocol/client/reply_stream.h"
+#include "protocol/messages/deadline.h"
+#include "protocol/messages/messages.h"
 
 namespace superfluid::linkw {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "protocol/driver/expect_reply.h"
 #include "protocol/driver/slot_packer.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "shm/owned_fd.h"
 #include "shm/segment.h"
 

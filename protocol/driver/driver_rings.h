@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
-#include "protocol/link_client.h"
-#include "protocol/messages.h"
+#include "protocol/client/link_client.h"
+#include "protocol/messages/messages.h"
 #include "shm/control.h"
 #include "shm/ring.h"
 

@@ -6,9 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "protocol/messages.h"
-#include "protocol/status.h"
-#include "protocol/text.h"
+#include "protocol/messages/messages.h"
+#include "protocol/messages/status.h"
+#include "protocol/messages/text.h"
 
 namespace superfluid::linkw {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "shm/io_state.h"
 
 namespace superfluid::linkw {

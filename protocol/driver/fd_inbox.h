@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "protocol/deadline.h"
+#include "protocol/messages/deadline.h"
 #include "shm/fd_channel.h"
 #include "shm/owned_fd.h"
 

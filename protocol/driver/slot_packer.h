@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "protocol/ids.h"
+#include "protocol/messages/ids.h"
 
 namespace superfluid::linkw {
 

@@ -1,4 +1,4 @@
-#include "actors/alarm_table.h"
+#include "actors/supervision/alarm_table.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "actors/artifact_check.h"
+#include "actors/state_ops/artifact_check.h"
 
 #include <fstream>
 #include <iterator>
@@ -6,7 +6,7 @@
 
 #include "engine/loader/sha256.h"
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid {
 namespace {

@@ -1,4 +1,4 @@
-#include "actors/call_run.h"
+#include "actors/engine/call_run.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "actors/capabilities.h"
+#include "actors/engine/capabilities.h"
 #include "gtest/gtest.h"
 #include "tests/actors/fake_generation.h"
 

@@ -1,4 +1,4 @@
-#include "actors/connection_sorter.h"
+#include "actors/link/connection_sorter.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -17,11 +17,11 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "protocol/codec.h"
-#include "protocol/frame.h"
-#include "protocol/frame_decoder.h"
-#include "protocol/messages.h"
-#include "protocol/status.h"
+#include "protocol/codec/codec.h"
+#include "protocol/frames/frame.h"
+#include "protocol/frames/frame_decoder.h"
+#include "protocol/messages/messages.h"
+#include "protocol/messages/status.h"
 #include "protocol/transport/unix_connect.h"
 #include "protocol/transport/unix_listener.h"
 

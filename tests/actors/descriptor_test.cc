@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "shm/segment.h"
 #include "tests/actors/worker_fixture.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/caf_compat.h"
-#include "protocol/status.h"
+#include "actors/runtime/caf_compat.h"
+#include "protocol/messages/status.h"
 #include "tests/actors/fake_generation.h"
 #include "tests/actors/worker_fixture.h"
 

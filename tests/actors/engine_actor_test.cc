@@ -1,6 +1,6 @@
 // The engine's actor alone, with transcribers that a test makes up.
 
-#include "actors/engine_actor.h"
+#include "actors/engine/engine_actor.h"
 
 #include <chrono>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/caf_compat.h"
+#include "actors/runtime/caf_compat.h"
 #include "caf/actor_system.hpp"
 #include "caf/scheduler/test_coordinator.hpp"
 #include "caf/send.hpp"

@@ -1,12 +1,12 @@
-#include "actors/first_bytes.h"
+#include "actors/link/first_bytes.h"
 
 #include <string>
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "protocol/codec.h"
-#include "protocol/frame.h"
-#include "protocol/messages.h"
+#include "protocol/codec/codec.h"
+#include "protocol/frames/frame.h"
+#include "protocol/messages/messages.h"
 
 namespace superfluid {
 namespace {

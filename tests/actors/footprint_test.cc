@@ -1,4 +1,4 @@
-#include "actors/footprint.h"
+#include "actors/engine/footprint.h"
 
 #include <utility>
 

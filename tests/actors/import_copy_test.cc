@@ -1,9 +1,9 @@
-#include "actors/import_copy.h"
+#include "actors/state_ops/import_copy.h"
 
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid {
 namespace {

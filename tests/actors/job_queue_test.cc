@@ -1,4 +1,4 @@
-#include "actors/job_queue.h"
+#include "actors/engine/job_queue.h"
 
 #include <map>
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "actors/caf_compat.h"
+#include "actors/runtime/caf_compat.h"
 #include "gtest/gtest.h"
-#include "protocol/messages.h"
-#include "protocol/status.h"
+#include "protocol/messages/messages.h"
+#include "protocol/messages/status.h"
 #include "shm/memory_fd_channel.h"
 #include "tests/actors/worker_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "actors/link_places.h"
+#include "actors/supervision/link_places.h"
 
 #include <cstdint>
 #include <map>

@@ -5,8 +5,8 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "protocol/messages.h"
-#include "protocol/status.h"
+#include "protocol/messages/messages.h"
+#include "protocol/messages/status.h"
 #include "tests/actors/worker_fixture.h"
 
 namespace superfluid {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "actors/caf_compat.h"
-#include "protocol/status.h"
+#include "actors/runtime/caf_compat.h"
+#include "protocol/messages/status.h"
 #include "tests/actors/worker_fixture.h"
 
 namespace superfluid {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/actors/generation_fixture.h"
 
 namespace superfluid {

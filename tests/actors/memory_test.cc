@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "shm/control.h"
 #include "shm/ring.h"
 #include "shm/segment.h"

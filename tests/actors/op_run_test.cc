@@ -1,9 +1,9 @@
-#include "actors/op_run.h"
+#include "actors/engine/op_run.h"
 
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/actors/fake_generation.h"
 
 namespace superfluid {

@@ -1,4 +1,4 @@
-#include "actors/printable.h"
+#include "actors/runtime/printable.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/transcription.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "shm/segment.h"
 #include "tests/actors/fake_generation.h"
 #include "tests/actors/worker_fixture.h"

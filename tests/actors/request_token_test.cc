@@ -1,4 +1,4 @@
-#include "actors/request_token.h"
+#include "actors/messages/request_token.h"
 
 #include <atomic>
 #include <thread>

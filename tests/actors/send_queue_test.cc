@@ -1,4 +1,4 @@
-#include "actors/send_queue.h"
+#include "actors/link/send_queue.h"
 
 #include <string>
 #include <vector>

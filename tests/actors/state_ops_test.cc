@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
-#include "actors/caf_compat.h"
-#include "protocol/state_envelope.h"
+#include "actors/runtime/caf_compat.h"
+#include "protocol/codec/state_envelope.h"
 #include "tests/actors/generation_fixture.h"
 
 namespace superfluid {

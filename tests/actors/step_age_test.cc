@@ -1,4 +1,4 @@
-#include "actors/step_age.h"
+#include "actors/messages/step_age.h"
 
 #include "gtest/gtest.h"
 

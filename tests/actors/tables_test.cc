@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "actors/admission.h"
-#include "actors/buffer_table.h"
-#include "actors/deadlines.h"
-#include "actors/descriptor_table.h"
+#include "actors/dispatch/deadlines.h"
+#include "actors/dispatch/descriptor_table.h"
+#include "actors/link/admission.h"
+#include "actors/state_ops/buffer_table.h"
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid {
 namespace {

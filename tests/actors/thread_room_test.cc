@@ -1,4 +1,4 @@
-#include "actors/thread_room.h"
+#include "actors/runtime/thread_room.h"
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-#include "actors/tick_run.h"
+#include "actors/engine/tick_run.h"
 
 #include <bit>
 #include <utility>

@@ -5,8 +5,8 @@
 #include "absl/time/time.h"
 #include "caf/detail/test_actor_clock.hpp"
 #include "gtest/gtest.h"
-#include "protocol/messages.h"
-#include "protocol/status.h"
+#include "protocol/messages/messages.h"
+#include "protocol/messages/status.h"
 #include "tests/actors/generation_fixture.h"
 
 namespace superfluid {

@@ -1,9 +1,9 @@
-#include "actors/transcript.h"
+#include "actors/transcription/transcript.h"
 
 #include <string>
 
 #include "gtest/gtest.h"
-#include "protocol/codec.h"
+#include "protocol/codec/codec.h"
 
 namespace superfluid {
 namespace {

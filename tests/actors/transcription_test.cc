@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/caf_compat.h"
-#include "protocol/status.h"
+#include "actors/runtime/caf_compat.h"
+#include "protocol/messages/status.h"
 #include "shm/segment.h"
 #include "tests/actors/worker_fixture.h"
 

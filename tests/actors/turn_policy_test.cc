@@ -1,4 +1,4 @@
-#include "actors/turn_policy.h"
+#include "actors/engine/turn_policy.h"
 
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "actors/work_queue.h"
+#include "actors/engine/work_queue.h"
 
 #include "gtest/gtest.h"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <random>
 
-#include "actors/caf_compat.h"
+#include "actors/runtime/caf_compat.h"
 #include "caf/send.hpp"
 #include "engine/sim/sim_engine.h"
-#include "protocol/codec.h"
+#include "protocol/codec/codec.h"
 #include "protocol/transport/memory_stream.h"
 #include "shm/memory_fd_channel.h"
 

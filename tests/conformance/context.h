@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "shm/owned_fd.h"
 #include "tests/conformance/peer.h"
 #include "tests/conformance/worker.h"

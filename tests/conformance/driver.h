@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "shm/control.h"
 #include "shm/ring.h"
 #include "tests/conformance/link.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 
 namespace superfluid::conformance {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "shm/control.h"
 #include "shm/fd_passing.h"
 #include "shm/ring.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/conformance/driver.h"
 
 namespace superfluid::conformance {

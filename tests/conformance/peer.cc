@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "protocol/codec.h"
+#include "protocol/codec/codec.h"
 #include "tests/conformance/check.h"
 #include "tests/conformance/show.h"
 #include "tests/conformance/wire.h"

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "absl/time/time.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "shm/owned_fd.h"
 #include "tests/conformance/ledger.h"
 

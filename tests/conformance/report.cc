@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "protocol/text.h"
+#include "protocol/messages/text.h"
 #include "tests/conformance/contract.h"
 
 namespace superfluid::conformance {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/conformance/check.h"
 
 // Values as text, for what a failure says.

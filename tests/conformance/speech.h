@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/conformance/link.h"
 
 namespace superfluid::conformance {

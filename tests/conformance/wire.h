@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 
 // Frames byte by byte, made and read by this suite itself: it must be able to make wrong ones, and
 // to see what the worker's own code would not.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "protocol/driver/driver_rings.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/conformance/worker.h"
 #include "tests/stress/soak_link.h"
 #include "tests/stress/tally.h"

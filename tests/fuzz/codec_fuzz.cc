@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "protocol/codec.h"
-#include "protocol/status.h"
+#include "protocol/codec/codec.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid::fuzz {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "protocol/message_type.h"
+#include "protocol/messages/message_type.h"
 
 namespace superfluid::fuzz {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/frame_decoder.h"
-#include "protocol/message_type.h"
+#include "protocol/frames/frame_decoder.h"
+#include "protocol/messages/message_type.h"
 #include "tests/fuzz/codec_fuzz.h"
 
 namespace superfluid::fuzz {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "protocol/link_client.h"
-#include "protocol/status.h"
+#include "protocol/client/link_client.h"
+#include "protocol/messages/status.h"
 #include "tests/integration/worker_process.h"
 
 namespace superfluid {

@@ -13,7 +13,7 @@
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/integration/worker_process.h"
 
 namespace superfluid {

@@ -14,9 +14,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "protocol/link_client.h"
-#include "protocol/messages.h"
-#include "protocol/status.h"
+#include "protocol/client/link_client.h"
+#include "protocol/messages/messages.h"
+#include "protocol/messages/status.h"
 #include "tests/integration/worker_process.h"
 
 namespace superfluid {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/integration/worker_process.h"
 
 namespace superfluid {

@@ -9,7 +9,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/integration/speech_data.h"
 #include "tests/integration/worker_process.h"
 

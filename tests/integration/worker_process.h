@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/link_client.h"
+#include "protocol/client/link_client.h"
 
 namespace superfluid {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "protocol/link_client.h"
+#include "protocol/client/link_client.h"
 #include "shm/owned_fd.h"
 #include "tests/protocol/fake_worker.h"
 

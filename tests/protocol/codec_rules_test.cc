@@ -5,9 +5,9 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "protocol/codec.h"
+#include "protocol/codec/codec.h"
 #include "protocol/linkw.pb.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/protocol/allocation_watch.h"
 #include "tests/protocol/wire_builder.h"
 

@@ -8,10 +8,10 @@
 #include <variant>
 
 #include "gtest/gtest.h"
-#include "protocol/codec.h"
-#include "protocol/frame.h"
-#include "protocol/frame_decoder.h"
-#include "protocol/messages.h"
+#include "protocol/codec/codec.h"
+#include "protocol/frames/frame.h"
+#include "protocol/frames/frame_decoder.h"
+#include "protocol/messages/messages.h"
 #include "shm/owned_fd.h"
 
 namespace superfluid::linkw {

@@ -1,4 +1,4 @@
-#include "protocol/frame_decoder.h"
+#include "protocol/frames/frame_decoder.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "protocol/frame.h"
-#include "protocol/status.h"
+#include "protocol/frames/frame.h"
+#include "protocol/messages/status.h"
 #include "tests/protocol/allocation_watch.h"
 
 namespace superfluid::linkw {

@@ -1,12 +1,12 @@
-#include "protocol/frame.h"
+#include "protocol/frames/frame.h"
 
 #include <zlib.h>
 
 #include <string>
 
 #include "gtest/gtest.h"
-#include "protocol/frame_decoder.h"
-#include "protocol/status.h"
+#include "protocol/frames/frame_decoder.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid::linkw {
 namespace {

@@ -13,9 +13,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "protocol/codec.h"
+#include "protocol/codec/codec.h"
 #include "protocol/linkw.pb.h"
-#include "protocol/text.h"
+#include "protocol/messages/text.h"
 #include "tests/protocol/samples.h"
 
 namespace superfluid::linkw {

@@ -1,4 +1,4 @@
-#include "protocol/link_client.h"
+#include "protocol/client/link_client.h"
 
 #include <future>
 #include <mutex>
@@ -8,7 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/protocol/client_fixture.h"
 
 namespace superfluid::linkw {

@@ -11,9 +11,9 @@
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "protocol/deadline.h"
-#include "protocol/link_client.h"
-#include "protocol/status.h"
+#include "protocol/client/link_client.h"
+#include "protocol/messages/deadline.h"
+#include "protocol/messages/status.h"
 #include "tests/protocol/client_fixture.h"
 #include "tests/protocol/fake_worker.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "protocol/link_client.h"
-#include "protocol/status.h"
+#include "protocol/client/link_client.h"
+#include "protocol/messages/status.h"
 #include "protocol/transport/unix_listener.h"
 #include "shm/fd_passing.h"
 #include "shm/owned_fd.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "protocol/write_turn.h"
+#include "protocol/client/write_turn.h"
 #include "tests/protocol/client_fixture.h"
 
 namespace superfluid::linkw {

@@ -1,4 +1,4 @@
-#include "protocol/message_type.h"
+#include "protocol/messages/message_type.h"
 
 #include <cstdint>
 #include <string>

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "protocol/codec.h"
-#include "protocol/frame.h"
+#include "protocol/codec/codec.h"
+#include "protocol/frames/frame.h"
 #include "tests/fuzz/codec_fuzz.h"
 #include "tests/fuzz/frame_decoder_fuzz.h"
 #include "tests/protocol/samples.h"

@@ -1,4 +1,4 @@
-#include "protocol/reply_queue.h"
+#include "protocol/client/reply_queue.h"
 
 #include <chrono>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid::linkw {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "protocol/codec.h"
+#include "protocol/codec/codec.h"
 #include "protocol/linkw.pb.h"
 #include "tests/protocol/random_proto.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 
 namespace superfluid::linkw {
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "protocol/codec/schema_rules.h"
 #include "protocol/linkw.pb.h"
-#include "protocol/schema_rules.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid::linkw {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/state_envelope.h"
+#include "protocol/codec/state_envelope.h"
 
 namespace superfluid::linkw {
 

@@ -1,4 +1,4 @@
-#include "protocol/state_envelope.h"
+#include "protocol/codec/state_envelope.h"
 
 #include <functional>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/protocol/sealed_state.h"
 
 namespace superfluid::linkw {

@@ -1,4 +1,4 @@
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 #include <cstdint>
 #include <set>

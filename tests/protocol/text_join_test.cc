@@ -1,4 +1,4 @@
-#include "protocol/text_join.h"
+#include "protocol/messages/text_join.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "protocol/text.h"
+#include "protocol/messages/text.h"
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "protocol/transcription_stream.h"
+#include "protocol/client/transcription_stream.h"
 
 #include <future>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/protocol/client_fixture.h"
 
 namespace superfluid::linkw {

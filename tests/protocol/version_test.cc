@@ -1,7 +1,7 @@
-#include "protocol/version.h"
+#include "protocol/messages/version.h"
 
 #include "gtest/gtest.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid::linkw {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "protocol/frame.h"
-#include "protocol/message_type.h"
+#include "protocol/frames/frame.h"
+#include "protocol/messages/message_type.h"
 #include "tests/simulation/dice.h"
 #include "tests/simulation/work_actions.h"
 

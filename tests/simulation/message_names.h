@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "protocol/message_type.h"
-#include "protocol/messages.h"
-#include "protocol/status.h"
+#include "protocol/messages/message_type.h"
+#include "protocol/messages/messages.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid::simulation {
 

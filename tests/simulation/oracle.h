@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/frame.h"
-#include "protocol/messages.h"
+#include "protocol/frames/frame.h"
+#include "protocol/messages/messages.h"
 
 namespace superfluid::simulation {
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "protocol/codec.h"
+#include "protocol/codec/codec.h"
 
 namespace superfluid::simulation {
 namespace {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/frame.h"
-#include "protocol/frame_decoder.h"
-#include "protocol/messages.h"
+#include "protocol/frames/frame.h"
+#include "protocol/frames/frame_decoder.h"
+#include "protocol/messages/messages.h"
 #include "shm/control.h"
 #include "shm/ring.h"
 #include "shm/segment.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/simulation/dice.h"
 #include "tests/simulation/peer.h"
 #include "tests/simulation/plan.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <deque>
 
-#include "actors/caf_compat.h"
+#include "actors/runtime/caf_compat.h"
 #include "caf/scheduled_actor.hpp"
 #include "caf/send.hpp"
 #include "engine/sim/sim_clock.h"

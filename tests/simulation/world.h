@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "actors/engine_progress.h"
-#include "actors/supervisor.h"
+#include "actors/messages/engine_progress.h"
+#include "actors/supervision/supervisor.h"
 #include "caf/actor_system.hpp"
 #include "caf/scheduler/test_coordinator.hpp"
 #include "engine/audio/blocking_executor.h"

@@ -8,7 +8,7 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/stress/fates.h"
 #include "tests/stress/references.h"
 #include "tests/stress/soak_options.h"

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/conformance/show.h"
 
 namespace superfluid::stress {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/stress/soak_link.h"
 
 // What the worker answers while it has nothing else to do: what it must answer under load, too.

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/stress/references.h"
 #include "tests/stress/soak_link.h"
 #include "tests/stress/soak_options.h"

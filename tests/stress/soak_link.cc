@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 
 namespace superfluid::stress {
 namespace {

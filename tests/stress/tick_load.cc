@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
-#include "protocol/status.h"
+#include "protocol/messages/status.h"
 #include "tests/conformance/show.h"
 #include "tests/stress/fates.h"
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "protocol/link_client.h"
+#include "protocol/client/link_client.h"
 
 namespace superfluid::stress {
 namespace {

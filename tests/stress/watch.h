@@ -10,7 +10,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "tests/stress/tally.h"
 
 namespace superfluid::stress {

@@ -7,9 +7,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "protocol/version.h"
-#include "tools/ctl/commands.h"
-#include "tools/ctl/time_option.h"
+#include "protocol/messages/version.h"
+#include "tools/ctl/base/time_option.h"
+#include "tools/ctl/commands/commands.h"
 #include "tools/version.h"
 
 namespace superfluid::ctl {

@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "tools/ctl/command.h"
-#include "tools/ctl/exit_code.h"
+#include "tools/ctl/base/command.h"
+#include "tools/ctl/base/exit_code.h"
 
 namespace superfluid::ctl {
 

@@ -33,10 +33,25 @@ RULES = [
     ("the date, which may be set; time passes by MonotonicTime()", r"^(actors|engine|shm)/.*\.(cc|h)$",
      r"^$", r"absl::Now\(|system_clock|CLOCK_REALTIME"),
     ("a delayed message to an actor that may end before it comes; set an alarm", r"^actors/",
-     r"^actors/(alarm_clock|caf_compat|engine_actor|supervisor)", r"\bSendAfter\("),
+     r"^actors/\w+/(alarm_clock|caf_compat|engine_actor|supervisor)", r"\bSendAfter\("),
     ("a web address", r".", r"^LICENSE$", r"\bhttps?://"),
     ("a path of one machine", r".", r"^$", r"(?<![\w.])/(work/|root/|home/[a-z])"),
 ]
+
+# The rooms of a floor, top first: a file includes files of its own room and of those below.
+ROOMS = {
+    "actors": ("supervision", "dispatch", "transcription", "state_ops", "link", "engine", "messages",
+               "runtime"),
+    "protocol": ("driver", "client", "codec", "frames", "messages", "transport"),
+    "tools/ctl": ("commands", "generation", "speech", "state", "terminal", "base", "formats"),
+}
+# The folders that one floor may include; tests and programs may include everything.
+FLOORS = {
+    "actors": ("actors", "protocol", "engine", "shm"),
+    "protocol": ("protocol", "shm"),
+    "engine": ("engine", "shm"),
+    "shm": ("shm",),
+}
 
 
 def read(path):
@@ -69,11 +84,40 @@ def findings(root, path):
                 yield f"{name}:{number}: {what}: {line.strip()[:80]}"
 
 
+def room_of(name):
+    """The floor and the room of a path, or None: `actors/link/send_queue.h` is ("actors", "link")."""
+    for floor, rooms in ROOMS.items():
+        below = name.removeprefix(floor + "/")
+        if below != name and below.split("/")[0] in rooms:
+            return floor, below.split("/")[0]
+    return None
+
+
+def layer_findings(root, path):
+    """Includes that look up: from a floor into one it must not know, from a room into one above."""
+    name = path.relative_to(root).as_posix()
+    floor, here = name.split("/")[0], room_of(name)
+    for number, line in enumerate(read(path).splitlines(), 1):
+        included = re.match(r'#include "([\w/.]+)"', line)
+        if not included:
+            continue
+        target, there = included[1], room_of(included[1])
+        folder = target.split("/")[0]
+        if folder in FOLDERS and folder not in FLOORS.get(floor, FOLDERS):
+            yield f"{name}:{number}: {floor}/ must not know {folder}/: {target}"
+        if here and there and here[0] == there[0]:
+            order = ROOMS[here[0]]
+            if order.index(there[1]) < order.index(here[1]):
+                yield f"{name}:{number}: the room {here[1]} stands below {there[1]}: {target}"
+
+
 def main(arguments):
     if len(arguments) != 1:
         sys.exit(__doc__)
     root = pathlib.Path(arguments[0]).resolve()
-    found = [finding for path in our_files(root) for finding in findings(root, path)]
+    files = our_files(root)
+    found = [finding for path in files for finding in findings(root, path)]
+    found += [finding for path in files if path.suffix in SOURCES for finding in layer_findings(root, path)]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
-#include "actors/engine_progress.h"
+#include "actors/messages/engine_progress.h"
 
 namespace superfluid {
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "actors/printable.h"
+#include "actors/runtime/printable.h"
 #include "spdlog/spdlog.h"
 
 namespace superfluid {

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "actors/printable.h"
+#include "actors/runtime/printable.h"
 #include "spdlog/spdlog.h"
 
 namespace superfluid {

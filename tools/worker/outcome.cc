@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "actors/status_error.h"
+#include "actors/runtime/status_error.h"
 
 namespace superfluid {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "actors/supervisor.h"
+#include "actors/supervision/supervisor.h"
 #include "tools/worker/signals.h"
 
 namespace superfluid {

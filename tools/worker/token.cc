@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "protocol/frame.h"
+#include "protocol/frames/frame.h"
 
 namespace superfluid {
 

@@ -1,7 +1,7 @@
 #ifndef SUPERFLUID_TOOLS_WORKER_TOKEN_H_
 #define SUPERFLUID_TOOLS_WORKER_TOKEN_H_
 
-#include "protocol/ids.h"
+#include "protocol/messages/ids.h"
 
 namespace superfluid {
 

@@ -6,7 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
-#include "protocol/version.h"
+#include "protocol/messages/version.h"
 #include "tools/version.h"
 #include "tools/worker/option_checks.h"
 

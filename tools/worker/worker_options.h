@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "actors/supervisor.h"
+#include "actors/supervision/supervisor.h"
 #include "engine/engine.h"
 
 namespace superfluid {

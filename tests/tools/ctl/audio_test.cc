@@ -16,10 +16,10 @@
 
 #include "absl/synchronization/notification.h"
 #include "tests/tools/ctl/temp_file.h"
-#include "tools/ctl/audio_kind.h"
-#include "tools/ctl/file_bytes.h"
-#include "tools/ctl/live_feeder.h"
-#include "tools/ctl/pcm_reader.h"
+#include "tools/ctl/base/file_bytes.h"
+#include "tools/ctl/speech/audio_kind.h"
+#include "tools/ctl/speech/live_feeder.h"
+#include "tools/ctl/speech/pcm_reader.h"
 
 namespace superfluid::ctl {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "tests/tools/ctl/string_output.h"
 #include "tools/ctl/command_line.h"
-#include "tools/ctl/json_text.h"
+#include "tools/ctl/formats/json_text.h"
 
 namespace superfluid::ctl {
 

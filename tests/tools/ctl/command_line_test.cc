@@ -15,8 +15,8 @@
 #include "tests/tools/ctl/scripts.h"
 #include "tests/tools/ctl/string_output.h"
 #include "tests/tools/ctl/temp_file.h"
-#include "tools/ctl/commands.h"
-#include "tools/ctl/json_text.h"
+#include "tools/ctl/commands/commands.h"
+#include "tools/ctl/formats/json_text.h"
 
 namespace superfluid::ctl {
 namespace {

@@ -1,10 +1,10 @@
-#include "tools/ctl/failure.h"
+#include "tools/ctl/base/failure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/tools/ctl/sample_transcript.h"
-#include "tools/ctl/transcribe_report.h"
+#include "tools/ctl/speech/transcribe_report.h"
 
 namespace superfluid::ctl {
 namespace {

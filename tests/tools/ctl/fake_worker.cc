@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "protocol/codec.h"
-#include "protocol/frame_decoder.h"
+#include "protocol/codec/codec.h"
+#include "protocol/frames/frame_decoder.h"
 #include "shm/fd_passing.h"
 
 namespace superfluid::ctl {

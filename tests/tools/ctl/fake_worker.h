@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/frame.h"
-#include "protocol/messages.h"
+#include "protocol/frames/frame.h"
+#include "protocol/messages/messages.h"
 #include "shm/owned_fd.h"
 
 namespace superfluid::ctl {

@@ -1,4 +1,4 @@
-#include "tools/ctl/generation_loop.h"
+#include "tools/ctl/generation/generation_loop.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 
 #include "absl/types/span.h"
 #include "tests/tools/ctl/token_worker.h"
-#include "tools/ctl/command.h"
-#include "tools/ctl/generation.h"
-#include "tools/ctl/prompt.h"
-#include "tools/ctl/tick_session.h"
+#include "tools/ctl/base/command.h"
+#include "tools/ctl/generation/generation.h"
+#include "tools/ctl/generation/prompt.h"
+#include "tools/ctl/generation/tick_session.h"
 
 namespace superfluid::ctl {
 namespace {

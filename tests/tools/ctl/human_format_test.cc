@@ -1,4 +1,4 @@
-#include "tools/ctl/human_format.h"
+#include "tools/ctl/formats/human_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

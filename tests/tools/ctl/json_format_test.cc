@@ -1,4 +1,4 @@
-#include "tools/ctl/json_format.h"
+#include "tools/ctl/formats/json_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "tests/tools/ctl/sample_transcript.h"
-#include "tools/ctl/json_text.h"
-#include "tools/ctl/transcript_json.h"
+#include "tools/ctl/formats/json_text.h"
+#include "tools/ctl/formats/transcript_json.h"
 
 namespace superfluid::ctl {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "tests/tools/ctl/command_fixture.h"
 #include "tests/tools/ctl/fake_worker.h"
-#include "tools/ctl/live_screen.h"
-#include "tools/ctl/top_sample.h"
-#include "tools/ctl/top_text.h"
-#include "tools/ctl/worker_text.h"
+#include "tools/ctl/commands/top_sample.h"
+#include "tools/ctl/commands/top_text.h"
+#include "tools/ctl/formats/worker_text.h"
+#include "tools/ctl/terminal/live_screen.h"
 
 // mem and top.
 namespace superfluid::ctl {

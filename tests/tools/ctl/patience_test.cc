@@ -1,4 +1,4 @@
-#include "tools/ctl/patience.h"
+#include "tools/ctl/base/patience.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

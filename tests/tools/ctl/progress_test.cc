@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "tests/tools/ctl/string_output.h"
-#include "tools/ctl/plain_text.h"
-#include "tools/ctl/progress_bar.h"
-#include "tools/ctl/progress_line.h"
+#include "tools/ctl/formats/plain_text.h"
+#include "tools/ctl/terminal/progress_bar.h"
+#include "tools/ctl/terminal/progress_line.h"
 
 namespace superfluid::ctl {
 namespace {

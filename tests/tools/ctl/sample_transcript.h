@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "protocol/messages.h"
-#include "tools/ctl/transcript_format.h"
+#include "protocol/messages/messages.h"
+#include "tools/ctl/formats/transcript_format.h"
 
 namespace superfluid::ctl {
 

@@ -1,4 +1,4 @@
-#include "tools/ctl/snapshot_file.h"
+#include "tools/ctl/state/snapshot_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

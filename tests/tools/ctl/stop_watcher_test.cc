@@ -1,4 +1,4 @@
-#include "tools/ctl/stop_watcher.h"
+#include "tools/ctl/base/stop_watcher.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

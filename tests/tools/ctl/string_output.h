@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "tools/ctl/output.h"
+#include "tools/ctl/base/output.h"
 
 namespace superfluid::ctl {
 

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "tests/tools/ctl/sample_transcript.h"
-#include "tools/ctl/cue_text.h"
-#include "tools/ctl/srt_format.h"
-#include "tools/ctl/vtt_format.h"
+#include "tools/ctl/formats/cue_text.h"
+#include "tools/ctl/formats/srt_format.h"
+#include "tools/ctl/formats/vtt_format.h"
 
 namespace superfluid::ctl {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ctl/temporary_file.h"
+#include "tools/ctl/base/temporary_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "tools/ctl/plain_text.h"
-#include "tools/ctl/unit_text.h"
+#include "tools/ctl/formats/plain_text.h"
+#include "tools/ctl/formats/unit_text.h"
 
 namespace superfluid::ctl {
 namespace {

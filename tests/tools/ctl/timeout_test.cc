@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "tools/ctl/base/time_option.h"
 #include "tools/ctl/command_line.h"
-#include "tools/ctl/time_option.h"
 
 namespace superfluid::ctl {
 namespace {

@@ -1,10 +1,10 @@
-#include "tools/ctl/token_text.h"
+#include "tools/ctl/generation/token_text.h"
 
 #include <gtest/gtest.h>
 
 #include <string_view>
 
-#include "tools/ctl/vocabulary.h"
+#include "tools/ctl/generation/vocabulary.h"
 
 namespace superfluid::ctl {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/messages.h"
+#include "protocol/messages/messages.h"
 #include "shm/control.h"
 #include "shm/ring.h"
 #include "shm/segment.h"

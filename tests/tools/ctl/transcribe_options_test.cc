@@ -1,4 +1,4 @@
-#include "tools/ctl/transcribe_options.h"
+#include "tools/ctl/speech/transcribe_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/ctl/transcript_printer.h"
+#include "tools/ctl/speech/transcript_printer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 
 #include "tests/tools/ctl/sample_transcript.h"
 #include "tests/tools/ctl/string_output.h"
-#include "tools/ctl/human_format.h"
-#include "tools/ctl/srt_format.h"
+#include "tools/ctl/formats/human_format.h"
+#include "tools/ctl/formats/srt_format.h"
 
 namespace superfluid::ctl {
 namespace {

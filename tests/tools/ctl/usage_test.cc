@@ -8,7 +8,7 @@
 
 #include "tests/tools/ctl/command_fixture.h"
 #include "tests/tools/ctl/fake_worker.h"
-#include "tools/ctl/commands.h"
+#include "tools/ctl/commands/commands.h"
 
 // What superfluidctl says to a command line that is wrong, and to a worker that refuses it.
 namespace superfluid::ctl {

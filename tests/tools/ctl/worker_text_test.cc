@@ -1,4 +1,4 @@
-#include "tools/ctl/worker_text.h"
+#include "tools/ctl/formats/worker_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

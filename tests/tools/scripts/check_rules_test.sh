@@ -50,9 +50,21 @@ test_rules() {
 }
 
 test_what_a_rule_allows_where() {
-  put protocol/codec.cc '#include "protocol/linkw.pb.h"'
+  put protocol/codec/codec.cc '#include "protocol/linkw.pb.h"'
   put actors/a.cc '#include "caf/all.hpp"'
   put tools/worker/main.cc '#include "caf/all.hpp"'
+  expect_status 0 rules
+}
+
+test_floors_and_rooms() {
+  put shm/a.cc '#include "engine/engine.h"'
+  expect_finding rules "shm/a.cc:1: shm/ must not know engine/"
+  rm shm/a.cc
+  put actors/messages/a.h '#include "actors/engine/b.h"'
+  expect_finding rules "actors/messages/a.h:1: the room messages stands below engine"
+  put actors/messages/a.h '#include "actors/runtime/b.h"'
+  expect_status 0 rules
+  put actors/engine/a.cc '#include "protocol/codec/b.h"'
   expect_status 0 rules
 }
 

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "actors/caf_compat.h"
-#include "actors/supervisor_interface.h"
+#include "actors/messages/supervisor_interface.h"
+#include "actors/runtime/caf_compat.h"
 #include "gtest/gtest.h"
 
 namespace superfluid {

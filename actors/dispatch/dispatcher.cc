@@ -1,0 +1,323 @@
+#include "actors/dispatch/dispatcher.h"
+
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "actors/link/fd_receiver.h"
+#include "actors/link/frame_credit.h"
+#include "actors/link/link_reader.h"
+#include "actors/link/link_writer.h"
+#include "actors/runtime/printable.h"
+#include "actors/runtime/refusal.h"
+#include "actors/runtime/status_error.h"
+#include "actors/state_ops/state_ops.h"
+#include "protocol/codec/codec.h"
+#include "protocol/messages/status.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+uint64_t Number(LinkId id) { return static_cast<uint64_t>(id); }
+
+// Where a frame was, for the detail of an ERROR.
+std::string Whereabouts(const linkw::Frame& frame) {
+  return absl::StrCat("offset ", frame.offset, ", type 0x", absl::Hex(frame.header.type), ", seq ",
+                      frame.header.seq);
+}
+
+}  // namespace
+
+void DispatcherState::Start(DispatcherContext context) {
+  context_ = std::move(context);
+  descriptors_.emplace(context_.limits.descriptor_patience);
+  const Dispatcher me(self_);
+  LinkWriterOptions writer_options;
+  writer_options.max_frame = context_.limits.max_frame;
+  writer_options.alarms = context_.alarms;
+  writer_options.unsent_bytes = context_.limits.unsent_bytes;
+  writer_ = compat::Spawn(*self_, context_.placement, LinkWriterBehavior, context_.stream, me,
+                          writer_options);
+  state_ops_ = compat::Spawn(*self_, compat::Placement::kPooled, StateOpsBehavior,
+                             StateOpsContext{.link = context_.id,
+                                             .writer = writer_,
+                                             .dispatcher = me,
+                                             .engine = context_.engine,
+                                             .progress = context_.progress,
+                                             .spaces = context_.spaces,
+                                             .context_tokens = context_.context_tokens,
+                                             .buffers = {},
+                                             .op_window = context_.limits.op_window});
+  LinkReaderOptions reader_options;
+  reader_options.max_frame = context_.limits.max_frame;
+  reader_ = compat::Spawn(*self_, context_.placement, LinkReaderBehavior, context_.stream, me,
+                          reader_options);
+  if (context_.descriptors != nullptr) StartFdReceiver(std::move(context_.descriptors));
+  self_->monitor(reader_);
+  self_->monitor(writer_);
+  self_->monitor(state_ops_);
+  if (!context_.inherited) {
+    SetAlarm(Alarm::kHello, context_.limits.hello_patience, HelloOverdue{});
+  }
+  spdlog::debug("link.opened link={}", Number(context_.id));
+}
+
+DispatcherState::Credit DispatcherState::MakeCredit(const linkw::Frame& frame) {
+  const bool urgent = Overtakes(frame.type());
+  return std::make_shared<FrameCredit>(reader_, GrantFrames{.frames = urgent ? 0u : 1u,
+                                                            .urgent_frames = urgent ? 1u : 0u,
+                                                            .payload_bytes = frame.payload.size()});
+}
+
+void DispatcherState::OnFrame(const FrameReceived& received) {
+  if (phase_ == LinkPhase::kEnded) return;
+  context_.last_heard_ns->store(compat::NowNs(self_), std::memory_order_relaxed);
+  HeldFrame held{.frame = received.frame,
+                 .credit = MakeCredit(*received.frame),
+                 .since_ns = compat::NowNs(self_)};
+  // A peer that does not read its answers is not read either, until it does.
+  if (unsent_replies_ > context_.limits.unsent_replies) withheld_credit_.push_back(held.credit);
+  if (phase_ != LinkPhase::kClaimingRole && Overtakes(held.frame->type())) {
+    Handle(held);
+    return;
+  }
+  held_.push_back(std::move(held));
+  HandleHeld();
+}
+
+// Handles what waits, in order, as far as nothing stands in the way. Handlers may call back here.
+void DispatcherState::HandleHeld() {
+  if (std::exchange(handling_held_, true)) return;
+  while (phase_ != LinkPhase::kEnded && phase_ != LinkPhase::kClaimingRole && !held_.empty()) {
+    if (Handle(held_.front()) == Outcome::kHold) break;
+    if (!held_.empty()) held_.pop_front();
+    awaited_until_ns_ = 0;
+  }
+  handling_held_ = false;
+  MakeRoomForAwaited();
+}
+
+// Handles what overtakes and came while the link's role was being decided.
+void DispatcherState::HandleOvertaking() {
+  std::deque<HeldFrame> held = std::exchange(held_, {});
+  for (HeldFrame& frame : held) {
+    if (phase_ != LinkPhase::kEnded && Overtakes(frame.frame->type())) {
+      Handle(frame);
+    } else {
+      held_.push_back(std::move(frame));
+    }
+  }
+}
+
+DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
+  const linkw::Frame& frame = *held.frame;
+  const Current current{.seq = frame.header.seq,
+                        .type = frame.type(),
+                        .credit = held.credit,
+                        .payload_bytes = frame.payload.size(),
+                        .since_ns = held.since_ns,
+                        .cancelled = held.cancelled};
+  if (!linkw::IsKnown(frame.header.type)) {
+    if (phase_ == LinkPhase::kAwaitingHello) {
+      LinkError(
+          linkw::MakeStatus(linkw::Status::kProtocolError,
+                            absl::StrCat("a message before HELLO (", Whereabouts(frame), ")")),
+          current.seq);
+    } else {
+      RefuseRequest(current, linkw::Status::kUnimplemented,
+                    absl::StrCat("unknown required message (", Whereabouts(frame), ")"));
+    }
+    return Outcome::kHandled;
+  }
+  if (linkw::IsDroppable(current.type) &&
+      linkw::DirectionOf(current.type) == linkw::Direction::kToDaemon) {
+    return Outcome::kHandled;  // as a droppable type that is not known
+  }
+  absl::Status admitted = Admit(phase_, role_, current.type);
+  if (admitted.ok()) {
+    absl::StatusOr<linkw::DriverMessage> message =
+        linkw::ParseDriverMessage(current.type, frame.payload);
+    if (message.ok()) return Route(current, *std::move(message));
+    admitted = message.status();
+  }
+  if (linkw::IsLinkError(admitted)) {
+    LinkError(linkw::MakeStatus(linkw::FromAbsl(admitted),
+                                absl::StrCat(admitted.message(), " (", Whereabouts(frame), ")")),
+              current.seq);
+  } else {
+    RefuseRequest(current, linkw::FromAbsl(admitted), std::string(admitted.message()));
+  }
+  return Outcome::kHandled;
+}
+
+DispatcherState::Outcome DispatcherState::Route(const Current& current,
+                                                linkw::DriverMessage message) {
+  return std::visit(
+      [&](auto&& content) { return On(current, std::forward<decltype(content)>(content)); },
+      std::move(message));
+}
+
+void DispatcherState::Reply(uint64_t correlation, linkw::WorkerMessage message) {
+  ++unsent_replies_;
+  compat::Send(
+      self_, writer_,
+      SendMessage{.correlation = correlation,
+                  .message = std::make_shared<const linkw::WorkerMessage>(std::move(message)),
+                  .ack_to = FrameWrittenSink(Dispatcher(self_))});
+}
+
+void DispatcherState::OnFrameWritten() {
+  --unsent_replies_;
+  if (unsent_replies_ <= context_.limits.unsent_replies) withheld_credit_.clear();
+}
+
+void DispatcherState::RefuseRequest(const Current& current, linkw::Status status,
+                                    std::string text) {
+  spdlog::debug("request.refused link={} seq={} type={} status={} reason=\"{}\"",
+                Number(context_.id), current.seq, linkw::MessageTypeName(current.type),
+                linkw::StatusName(status), Printable(text));
+  Reply(current.seq, Refuse(current.type, status, std::move(text)));
+}
+
+void DispatcherState::LinkError(const absl::Status& status, uint64_t request_seq) {
+  const linkw::Error error{.status = linkw::FromAbsl(status),
+                           .message = std::string(status.message()),
+                           .detail = {},
+                           .fatal = true};
+  End(error, absl::StrCat("link error: ", status.message()), request_seq);
+}
+
+void DispatcherState::OnReadingEnded(const absl::Status& status) {
+  if (!status.ok()) return LinkError(status, 0);
+  End(std::nullopt, "the peer closed the link");
+}
+
+void DispatcherState::OnWritingFailed(const absl::Status& status) {
+  End(std::nullopt, absl::StrCat("writing failed: ", status.message()));
+}
+
+void DispatcherState::OnEndLink(const EndLink& end) {
+  std::optional<linkw::Error> last_word;
+  if (end.status != linkw::Status::kOk) {
+    last_word =
+        linkw::Error{.status = end.status, .message = end.reason, .detail = {}, .fatal = true};
+  }
+  End(std::move(last_word), end.reason);
+}
+
+// One of the link's own actors, or a transcriber, is gone. Those that end in the normal course of
+// things have said so before; any other end is a fault, and its request or the link ends with it.
+void DispatcherState::OnDown(const caf::down_msg& down) {
+  if (phase_ == LinkPhase::kEnded) return;
+  for (const auto& [seq, request] : open_) {
+    if (request.transcriber == nullptr || request.transcriber.address() != down.source) continue;
+    spdlog::error("transcriber.died link={} seq={} reason=\"{}\"", Number(context_.id), seq,
+                  Printable(ToStatus(down.reason).message()));
+    request.token->Cancel(CancelReason::kRequested, [this] { return compat::NowNs(self_); });
+    compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
+    if (!request.answered) {
+      Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
+                        "the transcription failed inside the worker"));
+    }
+    return OnRequestFinished({.seq = seq});
+  }
+  if (artifact_checker_ != nullptr && down.source == artifact_checker_.address()) {
+    artifact_checker_ = nullptr;
+    return FailArtifactChecks("the check of artifacts failed inside the worker");
+  }
+  if (!down.reason || down.reason == caf::exit_reason::normal) return;
+  if (!IsPart(down.source)) return;
+  spdlog::error("link.part_died link={} reason=\"{}\"", Number(context_.id),
+                Printable(ToStatus(down.reason).message()));
+  // Nobody is left who would shut it once the last word is written.
+  if (down.source == writer_.address()) context_.stream->Shutdown();
+  End(linkw::Error{.status = linkw::Status::kInternal,
+                   .message = "a part of the link failed inside the worker",
+                   .detail = {},
+                   .fatal = true},
+      "an actor of the link died");
+}
+
+// Whether the link cannot go on without this actor.
+bool DispatcherState::IsPart(const compat::Address& actor) const {
+  return actor == reader_.address() || actor == writer_.address() ||
+         actor == state_ops_.address() ||
+         (fd_receiver_ != nullptr && actor == fd_receiver_.address());
+}
+
+void DispatcherState::End(std::optional<linkw::Error> last_word, std::string reason,
+                          uint64_t request_seq) {
+  if (std::exchange(phase_, LinkPhase::kEnded) == LinkPhase::kEnded) return;
+  // A driver that is told to try again later does, again and again.
+  const bool refused = last_word && last_word->status != linkw::Status::kBusy;
+  spdlog::log(drove_ || refused ? spdlog::level::info : spdlog::level::debug,
+              "link.closed link={} client=\"{}\" open_requests={} reason=\"{}\"",
+              Number(context_.id), Printable(client_name_), open_.size(), Printable(reason));
+  compat::Send(self_, context_.supervisor, LinkEnding{context_.id});
+  CancelAllOpen(CancelReason::kLinkClosed);
+  // held_ may be in use further up the stack: HandleHeld stops at the phase.
+  withheld_credit_.clear();
+  rings_.clear();
+  descriptors_->DropOverdue(std::numeric_limits<int64_t>::max());
+  compat::Send(self_, writer_,
+               CloseLink{.last_word = std::move(last_word), .correlation = request_seq});
+  if (channel_ != nullptr) channel_->Shutdown();
+  self_->send_exit(reader_, caf::exit_reason::user_shutdown);
+  self_->send_exit(state_ops_, caf::exit_reason::user_shutdown);
+  if (fd_receiver_ != nullptr) self_->send_exit(fd_receiver_, caf::exit_reason::user_shutdown);
+  if (artifact_checker_ != nullptr) {
+    self_->send_exit(artifact_checker_, caf::exit_reason::user_shutdown);
+  }
+  end_reason_ = std::move(reason);
+  ReportEnd();
+}
+
+// The link counts as ended when the engine holds nothing of it any more.
+void DispatcherState::ReportEnd() {
+  const auto report = [this] {
+    compat::Send(self_, context_.supervisor,
+                 LinkEnded{.link = context_.id,
+                           .reason = end_reason_,
+                           .finished = drained_.finished,
+                           .cancelled = drained_.cancelled});
+    self_->quit();
+  };
+  // An observer's end must not wait for a busy engine: health checks come and go.
+  if (!drove_) return report();
+  compat::Request(self_, context_.engine, context_.limits.engine_patience,
+                  ReleaseLink{.link = context_.id, .reset_engine = context_.reset_engine_at_end})
+      .then([report](const LinkReleased&) { report(); }, [report](const caf::error&) { report(); });
+}
+
+Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<DispatcherState> self,
+                                             DispatcherContext context) {
+  self->set_down_handler([self](const caf::down_msg& down) { self->state.OnDown(down); });
+  self->state.Start(std::move(context));
+  return {
+      [self](const FrameReceived& received) { self->state.OnFrame(received); },
+      [self](const ReadingEnded& ended) { self->state.OnReadingEnded(ended.status); },
+      [self](const WritingFailed& failed) { self->state.OnWritingFailed(failed.status); },
+      [self](const DescriptorReceived& received) { self->state.OnDescriptor(received); },
+      [self](const DescriptorsEnded&) { self->state.OnDescriptorsEnded(); },
+      [self](const DescriptorChannelOpened& opened) { self->state.OnChannel(opened); },
+      [self](const DescriptorOverdue&) { self->state.OnDescriptorOverdue(); },
+      [self](const DeadlineReached&) { self->state.OnDeadline(); },
+      [self](const AnswerFollows& follows) { self->state.OnAnswerFollows(follows); },
+      [self](const RequestFinished& finished) { self->state.OnRequestFinished(finished); },
+      [self](const CallDone& done) { self->state.OnCallDone(done); },
+      [self](const BufferAllocated& allocated) { self->state.OnBufferAllocated(allocated); },
+      [self](const BufferAttached& attached) { self->state.OnBufferAttached(attached); },
+      [self](const BufferLent& lent) { self->state.OnBufferLent(lent); },
+      [self](const ArtifactsChecked& checked) { self->state.OnArtifactsChecked(checked); },
+      [self](const FrameWritten&) { self->state.OnFrameWritten(); },
+      [self](const DrainLink& drain) { self->state.OnDrainLink(drain); },
+      [self](const DrainOverdue& overdue) { self->state.OnDrainOverdue(overdue.drain); },
+      [self](const HelloOverdue&) { self->state.OnHelloOverdue(); },
+      [self](const SendTelemetry&) { self->state.OnTelemetry(); },
+      [self](const EndLink& end) { self->state.OnEndLink(end); },
+  };
+}
+
+}  // namespace superfluid

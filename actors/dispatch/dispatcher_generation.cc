@@ -1,0 +1,249 @@
+// Ticks, state ops, and requests that are one call of the engine.
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "actors/dispatch/dispatcher.h"
+#include "actors/runtime/refusal.h"
+#include "actors/runtime/status_error.h"
+#include "protocol/messages/status.h"
+
+namespace superfluid {
+namespace {
+
+// A deadline further away than any clock reaches is none.
+constexpr uint64_t kFarUs = uint64_t{1} << 50;
+
+SequenceHandle ToEngine(linkw::SequenceId id) { return SequenceHandle{static_cast<uint64_t>(id)}; }
+
+// The buffer that a call names.
+std::optional<linkw::BufId> BufferOfCall(const linkw::DriverMessage& message) {
+  const auto* request = std::get_if<linkw::StateSyncRequest>(&message);
+  if (request == nullptr) return std::nullopt;
+  const auto* stage = std::get_if<linkw::ForwardStage>(&request->call);
+  if (stage == nullptr) return std::nullopt;
+  const auto* span = std::get_if<linkw::BufferSpan>(&stage->hidden_in);
+  return span == nullptr ? std::nullopt : std::optional(span->buf_id);
+}
+
+}  // namespace
+
+// Whether the engine can serve such a request at all, and the link may have one more; else it was
+// refused.
+bool DispatcherState::MayGenerate(const Current& current, bool needs_rings) {
+  if (!context_.engine_generates) {
+    RefuseRequest(current, linkw::Status::kUnsupported,
+                  absl::StrCat("the engine '", context_.engine_info.name, "' does not serve ",
+                               std::string(linkw::MessageTypeName(current.type))));
+    return false;
+  }
+  if (needs_rings && !rings_attached_) {
+    RefuseRequest(current, linkw::Status::kFailedPrecondition,
+                  absl::StrCat(std::string(linkw::MessageTypeName(current.type)),
+                               " before all three rings are attached"));
+    return false;
+  }
+  if (!HasRoomForRequest()) {
+    RefuseRequest(current, linkw::Status::kBusy,
+                  absl::StrCat(Unanswered(), " requests are open, the most that a link may have"));
+    return false;
+  }
+  return true;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::TickSubmit tick) {
+  if (!MayGenerate(current, true)) return Outcome::kHandled;
+  if ((tick.plan.flags & ~linkw::kTickFlagPartialEmits) != 0) {
+    RefuseRequest(current, linkw::Status::kInvalidArgument,
+                  absl::StrCat("a tick has no flags but bit 0: ", tick.plan.flags));
+    return Outcome::kHandled;
+  }
+  const int64_t now_ns = compat::NowNs(self_);
+  auto token = std::make_shared<RequestToken>(context_.progress);
+  int64_t deadline_ns = 0;
+  if (const uint64_t us = tick.plan.deadline_us; us != 0) {
+    if (us < kFarUs) {
+      deadline_ns = now_ns + static_cast<int64_t>(us) * 1000;
+      deadlines_.Add(current.seq, deadline_ns);
+      ArmDeadlineTimer();
+    }
+  }
+  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kTick, .token = token});
+  compat::Send(self_, context_.engine,
+               QueueTick{.key = {context_.id, current.seq},
+                         .message = std::make_shared<const linkw::DriverMessage>(std::move(tick)),
+                         .token = std::move(token),
+                         .received_ns = now_ns,
+                         .deadline_ns = deadline_ns,
+                         .writer = writer_,
+                         .dispatcher = Dispatcher(self_),
+                         .credit = current.Kept().credit});
+  return Outcome::kHandled;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current,
+                                             const linkw::StateOpSubmit& submit) {
+  if (!MayGenerate(current, false)) return Outcome::kHandled;
+  const RequestKey key{context_.id, current.seq};
+  auto token = std::make_shared<RequestToken>(context_.progress);
+  const linkw::OpHandle handle{++last_op_};
+  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kOp, .token = token, .op = handle});
+  // The engine first: what is sent after this op must not overtake it while its buffer is read.
+  compat::Send(self_, context_.engine,
+               ReserveOp{.key = key, .sequence = ToEngine(SequenceOf(submit.op))});
+  compat::Send(
+      self_, state_ops_,
+      SubmitOp{.seq = current.seq, .handle = handle, .op = submit.op, .token = std::move(token)});
+  return Outcome::kHandled;
+}
+
+// Idempotent and without a reply: an op that is over, or never was, is ignored.
+DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
+                                             const linkw::OpCancel& cancel) {
+  for (const auto& [seq, request] : open_) {
+    if (request.kind != RequestKind::kOp || request.op != cancel.op_handle) continue;
+    CancelOpen(seq, CancelReason::kRequested);
+    break;
+  }
+  return Outcome::kHandled;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::MatchRequest match) {
+  if (MayGenerate(current, true)) CallEngine(current, linkw::DriverMessage(std::move(match)));
+  return Outcome::kHandled;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::SeedAcquire acquire) {
+  if (MayGenerate(current, true)) CallEngine(current, linkw::DriverMessage(std::move(acquire)));
+  return Outcome::kHandled;
+}
+
+// Idempotent and without a reply; in order with what was sent before. It has no answer to wait for,
+// so it counts against no limit; beyond `max_releases` the frame's credit bounds it.
+DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::SeedRelease release) {
+  if (!context_.engine_generates) return Outcome::kHandled;
+  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kRelease, .answered = true});
+  ++answered_;
+  RunCall call = CallOf(current, linkw::DriverMessage(release));
+  if (++releases_ > context_.limits.max_releases) call.keep_alive = current.credit;
+  SendCall(std::move(call));
+  return Outcome::kHandled;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current,
+                                             linkw::StrategyRegister strategy) {
+  if (!MayGenerate(current, false)) return Outcome::kHandled;
+  if (!StartArtifactChecker()) {
+    RefuseRequest(current, linkw::Status::kBusy,
+                  "the worker has no thread or memory left to check artifacts with");
+    return Outcome::kHandled;
+  }
+  RunCall call = CallOf(current, linkw::DriverMessage(std::move(strategy)));
+  const auto* asked = &std::get<linkw::StrategyRegister>(*call.message);
+  compat::Send(self_, context_.engine, ReserveCall{.key = call.key, .message = call.message});
+  // Cancelled by a drain, or when the link ends: files may be large.
+  compat::Send(self_, artifact_checker_,
+               CheckArtifacts{
+                   .seq = current.seq,
+                   .strategy = std::shared_ptr<const linkw::StrategyRegister>(call.message, asked),
+                   .token = call.token});
+  open_.emplace(current.seq, OpenRequest{.token = call.token,
+                                         .frame = current.Kept(),
+                                         .reserved = std::move(call),
+                                         .awaits_artifacts = true});
+  return Outcome::kHandled;
+}
+
+bool DispatcherState::StartArtifactChecker() {
+  if (artifact_checker_ != nullptr) return true;
+  if (!context_.thread_room(1)) return false;
+  artifact_checker_ = compat::TrySpawn(*self_, context_.placement, ArtifactCheckerBehavior,
+                                       context_.model_root, Dispatcher(self_));
+  if (artifact_checker_ != nullptr) self_->monitor(artifact_checker_);
+  return artifact_checker_ != nullptr;
+}
+
+void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {
+  const auto it = open_.find(checked.seq);
+  if (it == open_.end() || !std::exchange(it->second.awaits_artifacts, false)) return;
+  RunCall call = std::exchange(it->second.reserved, {});
+  if (!checked.status.ok()) {
+    return FailReserved(checked.seq, linkw::FromAbsl(checked.status),
+                        std::string(checked.status.message()));
+  }
+  call.message = std::make_shared<const linkw::DriverMessage>(*checked.strategy);
+  call.keep_alive = checked.files;
+  SendCall(std::move(call));
+}
+
+void DispatcherState::FailArtifactChecks(const std::string& text) {
+  std::vector<uint64_t> failed;
+  for (const auto& [seq, request] : open_) {
+    if (request.awaits_artifacts) failed.push_back(seq);
+  }
+  for (const uint64_t seq : failed) FailReserved(seq, linkw::Status::kInternal, text);
+}
+
+RunCall DispatcherState::CallOf(const Current& current, linkw::DriverMessage message) {
+  return {.key = {context_.id, current.seq},
+          .dispatcher = Dispatcher(self_),
+          .message = std::make_shared<const linkw::DriverMessage>(std::move(message)),
+          .segment = {},
+          .keep_alive = {},
+          .token = std::make_shared<RequestToken>(context_.progress)};
+}
+
+void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage message) {
+  const std::optional<linkw::BufId> buffer = BufferOfCall(message);
+  RunCall call = CallOf(current, std::move(message));
+  open_.emplace(current.seq, OpenRequest{.token = call.token, .frame = current.Kept()});
+  if (buffer) return CallWithBuffer(*buffer, call);
+  SendCall(std::move(call));
+}
+
+// The engine first: what is sent after this call must not overtake it while its buffer is looked
+// up.
+void DispatcherState::CallWithBuffer(linkw::BufId buffer, const RunCall& call) {
+  compat::Send(self_, context_.engine, ReserveCall{.key = call.key, .message = call.message});
+  open_.at(call.key.seq).reserved = call;
+  compat::Send(self_, state_ops_, LendBuffer{.seq = call.key.seq, .id = buffer});
+}
+
+void DispatcherState::OnBufferLent(const BufferLent& lent) {
+  const auto it = open_.find(lent.seq);
+  if (it == open_.end()) return;
+  RunCall call = std::exchange(it->second.reserved, {});
+  if (!lent.status.ok()) {
+    return FailReserved(lent.seq, linkw::Status::kUnknownHandle,
+                        std::string(lent.status.message()));
+  }
+  call.segment = lent.segment;
+  SendCall(std::move(call));
+}
+
+void DispatcherState::SendCall(RunCall call) {
+  if (phase_ != LinkPhase::kEnded) compat::Send(self_, context_.engine, std::move(call));
+}
+
+void DispatcherState::OnCallDone(const CallDone& done) {
+  const auto it = open_.find(done.seq);
+  if (it == open_.end() || phase_ == LinkPhase::kEnded) return;
+  // A release has no reply.
+  if (it->second.kind != RequestKind::kRelease) Reply(done.seq, *done.answer);
+  OnRequestFinished({.seq = done.seq});
+}
+
+void DispatcherState::FailReserved(uint64_t seq, linkw::Status status, std::string text) {
+  compat::Send(self_, context_.engine, DropOp{{context_.id, seq}});
+  FailCall(seq, status, std::move(text));
+}
+
+void DispatcherState::FailCall(uint64_t seq, linkw::Status status, std::string text) {
+  const auto it = open_.find(seq);
+  if (it == open_.end() || phase_ == LinkPhase::kEnded) return;
+  RefuseRequest(it->second.frame, status, std::move(text));
+  OnRequestFinished({.seq = seq});
+}
+
+}  // namespace superfluid

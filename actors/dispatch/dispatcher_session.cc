@@ -1,0 +1,271 @@
+// Handshake, health, deadlines and drain of one link.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/dispatch/dispatcher.h"
+#include "actors/runtime/engine_status.h"
+#include "actors/runtime/printable.h"
+#include "actors/runtime/refusal.h"
+#include "actors/runtime/status_error.h"
+#include "protocol/messages/status.h"
+#include "protocol/messages/version.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+// The Supervisor answers when the engine has cleaned up after the previous driver.
+constexpr absl::Duration kClaimPatience = absl::Minutes(1);
+
+// Longer than a process lives.
+constexpr absl::Duration kForEver = absl::Hours(24 * 365);
+
+// LinkReader decodes what follows HELLO before the version is known, and LinkWriter has one
+// version: a second one needs both to be told, and the reader to stop at HELLO until then.
+constexpr linkw::VersionRange kServed;
+static_assert(kServed.min == kServed.max, "a link reads and writes one version");
+DrainScope ScopeOf(const linkw::DrainRequest& drain) {
+  return drain.cancel_transcriptions ? DrainScope::kTranscriptions : DrainScope::kNothing;
+}
+
+absl::Duration PatienceOf(const linkw::DrainRequest& drain) {
+  return drain.deadline_ms == 0 ? kForEver : absl::Milliseconds(drain.deadline_ms);
+}
+
+bool WantsTelemetry(const linkw::Hello& hello) {
+  return std::find(hello.features.begin(), hello.features.end(), "telemetry") !=
+         hello.features.end();
+}
+
+}  // namespace
+
+DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw::Hello& hello) {
+  const absl::StatusOr<uint16_t> version = linkw::Negotiate(hello.proto_versions);
+  if (!version.ok()) {
+    LinkError(version.status(), current.seq);
+    return Outcome::kHandled;
+  }
+  client_name_ = hello.client_name;
+  role_ = hello.role;
+  wants_telemetry_ = WantsTelemetry(hello);
+  phase_ = LinkPhase::kClaimingRole;
+  compat::Request(self_, context_.supervisor, kClaimPatience,
+                  ClaimRole{.link = context_.id, .role = role_})
+      .then(
+          [this, seq = current.seq, version = *version](const RoleClaimed& claimed) {
+            if (phase_ != LinkPhase::kClaimingRole) return;
+            if (!claimed.status.ok()) return LinkError(claimed.status, seq);
+            Open(seq, version);
+            HandleOvertaking();
+            HandleHeld();
+          },
+          [this, seq = current.seq](const caf::error& error) { LinkError(ToStatus(error), seq); });
+  return Outcome::kHandled;
+}
+
+// A HELLO may have been refused meanwhile; then another could follow.
+void DispatcherState::OnHelloOverdue() {
+  if (phase_ != LinkPhase::kAwaitingHello) return;
+  LinkError(linkw::MakeStatus(linkw::Status::kDeadlineExceeded, "no HELLO came in time"), 0);
+}
+
+void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
+  phase_ = LinkPhase::kOpen;
+  open_since_ns_ = compat::NowNs(self_);
+  drove_ = role_ == linkw::Role::kDriver;
+  linkw::HelloAck ack = *context_.hello;
+  ack.chosen_version = version;
+  if (role_ == linkw::Role::kDriver) ack.link_token = context_.token;
+  // Observers come and go: a health check is one.
+  spdlog::log(drove_ ? spdlog::level::info : spdlog::level::debug,
+              "link.ready link={} client=\"{}\" role={} version={}",
+              static_cast<uint64_t>(context_.id), Printable(client_name_),
+              drove_ ? "driver" : "observer", version);
+  Reply(hello_seq, std::move(ack));
+  if (wants_telemetry_) {
+    SetAlarm(Alarm::kTelemetry, context_.limits.telemetry_period, SendTelemetry{});
+  }
+  if (pending_drain_) OnDrainLink(*std::exchange(pending_drain_, std::nullopt));
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw::Ping& /*ping*/) {
+  const EngineProgress& progress = *context_.progress;
+  Reply(current.seq,
+        linkw::Pong{
+            .queue_depth = progress.waiting(),
+            .open_ops = progress.open_ops(),
+            .open_transcriptions = progress.open_transcriptions(),
+            .mem = ToWire(progress.memory()),
+            .engine_busy_us = static_cast<uint64_t>(progress.busy_ns() / 1000),
+            .engine_state = CurrentEngineState(),
+            .engine_steps = progress.steps(),
+            .step_age_us = static_cast<uint64_t>(progress.StepAgeNs(compat::NowNs(self_)) / 1000),
+        });
+  return Outcome::kHandled;
+}
+
+linkw::EngineState DispatcherState::CurrentEngineState() const {
+  const int64_t age_ns = context_.progress->StepAgeNs(compat::NowNs(self_));
+  if (context_.progress->failed()) return linkw::EngineState::kFailed;
+  if (age_ns > absl::ToInt64Nanoseconds(context_.engine_stall)) {
+    return linkw::EngineState::kStalled;
+  }
+  if (phase_ == LinkPhase::kDraining) return linkw::EngineState::kDraining;
+  const EngineProgress& progress = *context_.progress;
+  const bool busy = age_ns > 0 || progress.jobs_started() > 0 || progress.open_ops() > 0;
+  return busy ? linkw::EngineState::kBusy : linkw::EngineState::kIdle;
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
+                                             const linkw::Telemetry& telemetry) {
+  spdlog::debug("telemetry.received link={} counters={}", static_cast<uint64_t>(context_.id),
+                telemetry.counters.size());
+  return Outcome::kHandled;
+}
+
+void DispatcherState::OnTelemetry() {
+  if (phase_ == LinkPhase::kEnded) return;
+  const EngineProgress& progress = *context_.progress;
+  const MemoryCounters memory = progress.memory();
+  linkw::Telemetry telemetry;
+  const auto add = [&telemetry](const char* counter, uint64_t value) {
+    telemetry.counters.push_back({.name = counter, .value = value});
+  };
+  add("engine.steps", progress.steps());
+  add("engine.busy_us", static_cast<uint64_t>(progress.busy_ns() / 1000));
+  add("ticks.done", progress.ticks());
+  add("ticks.lanes", progress.lanes());
+  add("ticks.tokens_in", progress.tokens_in());
+  add("ticks.tokens_out", progress.tokens_out());
+  add("lanes.active", progress.active_lanes(compat::NowNs(self_)));
+  add("ops.open", progress.open_ops());
+  add("ops.done", progress.ops_done());
+  add("ops.bytes_moved", progress.op_bytes());
+  add("transcriptions.open", progress.open_transcriptions());
+  add("transcriptions.done", progress.transcriptions_done());
+  add("requests.open", progress.waiting() + progress.jobs_started() + progress.open_ops());
+  add("cancels", progress.cancels());
+  add("mem.allocated_bytes", memory.allocated_bytes);
+  add("mem.host_retained_bytes", memory.host_retained_bytes);
+  add("mem.pool_blocks_total", memory.pool_blocks_total);
+  add("mem.pool_blocks_used", memory.pool_blocks_used);
+  add("mem.pool_bytes_evictable", memory.pool_bytes_evictable);
+  add("mem.tentative_bytes", memory.tentative_bytes);
+  compat::Send(
+      self_, writer_,
+      SendMessage{.correlation = 0,
+                  .message = std::make_shared<const linkw::WorkerMessage>(std::move(telemetry)),
+                  .ack_to = {}});
+  SetAlarm(Alarm::kTelemetry, context_.limits.telemetry_period, SendTelemetry{});
+}
+
+void DispatcherState::OnDeadline() {
+  deadlines_.TimerFired();
+  for (const uint64_t seq : deadlines_.TakePassed(compat::NowNs(self_))) {
+    CancelOpen(seq, CancelReason::kDeadline);
+  }
+  ArmDeadlineTimer();
+}
+
+void DispatcherState::ArmDeadlineTimer() {
+  const std::optional<int64_t> at_ns = deadlines_.NextTimer();
+  if (!at_ns) return;
+  const int64_t delay_ns = std::max<int64_t>(*at_ns - compat::NowNs(self_), 0);
+  SetAlarm(Alarm::kDeadline, absl::Nanoseconds(delay_ns), DeadlineReached{});
+}
+
+DispatcherState::Outcome DispatcherState::On(const Current& current,
+                                             const linkw::DrainRequest& drain) {
+  if (drain_) {
+    RefuseRequest(current, linkw::Status::kBusy, "the link is draining already");
+    return Outcome::kHandled;
+  }
+  if (drain.shut_down) {
+    ShutWorkerDown(current, drain);
+    return Outcome::kHandled;
+  }
+  if (role_ != linkw::Role::kDriver) {
+    RefuseRequest(current, linkw::Status::kPermissionDenied,
+                  "an observer has nothing to drain; it may ask for the worker's end (shut_down)");
+    return Outcome::kHandled;
+  }
+  BeginDrain(current.seq, ScopeOf(drain), PatienceOf(drain));
+  FinishDrainIfIdle();
+  return Outcome::kHandled;
+}
+
+// The Supervisor drains the other links, and then, with DrainLink, this one.
+void DispatcherState::ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain) {
+  BeginDrain(current.seq, ScopeOf(drain), PatienceOf(drain));
+  drain_->waits_for_others = true;
+  compat::Send(
+      self_, context_.supervisor,
+      ShutDown{.scope = ScopeOf(drain), .patience = PatienceOf(drain), .asked_by = context_.id});
+}
+
+void DispatcherState::OnDrainLink(const DrainLink& drain) {
+  if (phase_ == LinkPhase::kEnded) return;
+  if (phase_ == LinkPhase::kClaimingRole) {
+    pending_drain_ = drain;
+    return;
+  }
+  ends_after_drain_ = true;
+  BeginDrain(0, drain.scope, drain.patience);
+  drain_->waits_for_others = false;
+  drain_->finished_elsewhere = drain.finished_elsewhere;
+  drain_->cancelled_elsewhere = drain.cancelled_elsewhere;
+  FinishDrainIfIdle();
+}
+
+// A drain that is under way is taken over, with its answer and its counts; the first deadline of
+// both that passes counts.
+void DispatcherState::BeginDrain(uint64_t reply_to, DrainScope scope, absl::Duration patience) {
+  phase_ = LinkPhase::kDraining;
+  if (!drain_) {
+    // A BUF_ATTACH has no answer: it is waited for, not counted.
+    const auto counted = std::count_if(open_.begin(), open_.end(), [](const auto& entry) {
+      return entry.second.frame.type != linkw::MessageType::kBufAttach;
+    });
+    drain_ = Drain{
+        .number = ++drains_, .reply_to = reply_to, .open_at_start = static_cast<size_t>(counted)};
+  }
+  CancelNow(scope);
+  const int64_t until_ns = compat::NowNs(self_) + absl::ToInt64Nanoseconds(patience);
+  if (patience < kForEver && until_ns < drain_->until_ns) {
+    drain_->until_ns = until_ns;
+    SetAlarm(Alarm::kDrain, patience, DrainOverdue{drain_->number});
+  }
+}
+
+void DispatcherState::CancelNow(DrainScope scope) {
+  if (scope == DrainScope::kTranscriptions) CancelTranscriptions(CancelReason::kDraining);
+  if (scope == DrainScope::kEverything) CancelAllOpen(CancelReason::kDraining);
+}
+
+void DispatcherState::OnDrainOverdue(uint64_t drain) {
+  if (!drain_ || drain_->number != drain) return;
+  CancelAllOpen(CancelReason::kDraining);
+}
+
+void DispatcherState::FinishDrainIfIdle() {
+  if (!drain_ || drain_->waits_for_others || !open_.empty() || phase_ == LinkPhase::kEnded) return;
+  const Drain drain = *std::exchange(drain_, std::nullopt);
+  const size_t cancelled = std::min(drain.cancelled, drain.open_at_start);
+  drained_ = {.finished = static_cast<uint32_t>(drain.open_at_start - cancelled),
+              .cancelled = static_cast<uint32_t>(cancelled)};
+  if (drain.reply_to != 0) {
+    Reply(drain.reply_to,
+          linkw::Drained{.finished = drained_.finished + drain.finished_elsewhere,
+                         .cancelled = drained_.cancelled + drain.cancelled_elsewhere});
+  }
+  if (ends_after_drain_) {
+    End(linkw::Error{.status = linkw::Status::kDraining,
+                     .message = "the worker is shutting down",
+                     .detail = {},
+                     .fatal = true},
+        "the worker is shutting down");
+  }
+}
+
+}  // namespace superfluid

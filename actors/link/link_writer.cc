@@ -1,0 +1,192 @@
+#include "actors/link/link_writer.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "actors/runtime/refusal.h"
+#include "protocol/messages/message_type.h"
+#include "protocol/messages/status.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+constexpr size_t kMaxPieces = 64;  // of one gathered write
+constexpr absl::Duration kPatience = absl::Milliseconds(5);
+
+}  // namespace
+
+void LinkWriterState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher,
+                            const LinkWriterOptions& options) {
+  stream_ = std::move(stream);
+  dispatcher_ = std::move(dispatcher);
+  options_ = options;
+  encoder_.SetMaxFrame(options.max_frame);
+  self_->monitor(dispatcher_);
+}
+
+void LinkWriterState::OnSend(const SendMessage& send) {
+  if (failed_ || closing_) return;
+  // Before it costs anything: an engine can draw faster than a peer reads.
+  if (linkw::IsDroppable(linkw::TypeOf(*send.message)) &&
+      queue_.queued_bytes() >= options_.droppable_limit_bytes) {
+    CountDropped(send);
+    return compat::Send(self_, send.ack_to, FrameWritten{.dropped = true});
+  }
+  const linkw::EncodedMessage encoded = linkw::Serialize(*WithDroppedEmits(send));
+  Enqueue(encoded, send.correlation, send.ack_to);
+  if (!waiting_ && !failed_) Flush();
+  if (!failed_ && queue_.queued_bytes() > options_.unsent_bytes) {
+    Fail(absl::ResourceExhaustedError(absl::StrCat(
+        "the peer does not read: ", queue_.queued_bytes(), " bytes wait for its socket")));
+  }
+}
+
+void LinkWriterState::CountDropped(const SendMessage& send) {
+  if (std::holds_alternative<linkw::TickEmit>(*send.message)) ++dropped_emits_[send.correlation];
+}
+
+// The message, or, if it is the result of a tick that lost emits, one that says so.
+std::shared_ptr<const linkw::WorkerMessage> LinkWriterState::WithDroppedEmits(
+    const SendMessage& send) {
+  if (dropped_emits_.empty()) return send.message;
+  const auto* result = std::get_if<linkw::TickResult>(send.message.get());
+  const auto dropped = dropped_emits_.find(send.correlation);
+  if (result == nullptr || dropped == dropped_emits_.end()) return send.message;
+  linkw::TickResult honest = *result;
+  honest.events.dropped_emits = dropped->second;
+  dropped_emits_.erase(dropped);
+  return std::make_shared<const linkw::WorkerMessage>(std::move(honest));
+}
+
+void LinkWriterState::OnWritable() {
+  waiting_ = false;
+  if (!failed_) Flush();
+  EndIfDone();
+}
+
+void LinkWriterState::OnClose(const CloseLink& close) {
+  if (closing_) return;
+  if (close.last_word && !failed_) {
+    Enqueue(linkw::Serialize(linkw::WorkerMessage(*close.last_word)), close.correlation, {});
+  }
+  closing_ = true;
+  close_at_ns_ = compat::NowNs(self_) + absl::ToInt64Nanoseconds(options_.linger);
+  if (!waiting_ && !failed_) Flush();
+  EndIfDone();
+  // A stream in memory may never become writable again: look once more when the time is over.
+  if (waiting_) {
+    SetAlarmFor(self_, LinkWriter(self_), options_.alarms, 0, options_.linger, WriteSocket{});
+  }
+}
+
+void LinkWriterState::OnDispatcherDown() {
+  OnClose({linkw::Error{.status = linkw::Status::kInternal,
+                        .message = "the link failed inside the worker",
+                        .detail = {},
+                        .fatal = true}});
+}
+
+void LinkWriterState::Enqueue(const linkw::EncodedMessage& encoded, uint64_t correlation,
+                              FrameWrittenSink ack_to) {
+  absl::StatusOr<std::string> bytes = encoder_.Encode(encoded.type, correlation, encoded.payload);
+  if (!bytes.ok()) {
+    spdlog::warn("frame.too_large type={} bytes={}", linkw::MessageTypeName(encoded.type),
+                 encoded.payload.size());
+    bytes = EncodeRefusal(encoded, correlation);
+    if (!bytes.ok()) return Fail(bytes.status());
+    if (bytes->empty()) return compat::Send(self_, ack_to, FrameWritten{.dropped = true});
+  }
+  const uint64_t ticket = ++last_ticket_;
+  tickets_.emplace(ticket,
+                   Ticket{.ack_to = std::move(ack_to), .payload_bytes = encoded.payload.size()});
+  queue_.Push({.bytes = *std::move(bytes), .ticket = ticket});
+}
+
+// What goes out in place of a message that does not fit; empty: nothing.
+absl::StatusOr<std::string> LinkWriterState::EncodeRefusal(const linkw::EncodedMessage& encoded,
+                                                           uint64_t correlation) {
+  const std::optional<linkw::WorkerMessage> instead =
+      AnswerTooLarge(encoded.type, encoded.payload.size());
+  if (!instead) return std::string();
+  const linkw::EncodedMessage answer = linkw::Serialize(*instead);
+  return encoder_.Encode(answer.type, correlation, answer.payload);
+}
+
+void LinkWriterState::Flush() {
+  while (!queue_.empty() && WriteSome()) {
+  }
+}
+
+// Returns false when the socket takes no more for now, or never again.
+bool LinkWriterState::WriteSome() {
+  const absl::StatusOr<IoResult> written = stream_->Write(queue_.Pieces(kMaxPieces));
+  if (!written.ok()) {
+    Fail(written.status());
+    return false;
+  }
+  switch (written->state) {
+    case IoState::kOk:
+      Acknowledge(queue_.Consume(written->bytes));
+      return true;
+    case IoState::kWouldBlock:
+      WaitUntilWritable();
+      return false;
+    case IoState::kClosed:
+      Fail(absl::UnavailableError("the peer closed the link"));
+      return false;
+  }
+  return false;
+}
+
+void LinkWriterState::Acknowledge(const std::vector<uint64_t>& tickets) {
+  for (const uint64_t id : tickets) {
+    const auto it = tickets_.find(id);
+    compat::Send(self_, it->second.ack_to,
+                 FrameWritten{.payload_bytes = it->second.payload_bytes, .dropped = false});
+    tickets_.erase(it);
+  }
+}
+
+void LinkWriterState::WaitUntilWritable() {
+  waiting_ = true;
+  stream_->WhenWritable(
+      [weak = compat::Weak<LinkWriter>(LinkWriter(self_))] {
+        compat::SendFromOutside(weak.Lock(), WriteSocket{});
+      },
+      kPatience);
+}
+
+void LinkWriterState::Fail(absl::Status status) {
+  failed_ = true;
+  queue_ = {};
+  tickets_.clear();
+  compat::Send(self_, dispatcher_, WritingFailed{std::move(status)});
+}
+
+void LinkWriterState::EndIfDone() {
+  if (!closing_) return;
+  if (!failed_ && !queue_.empty() && !LingerIsOver()) return;
+  stream_->Shutdown();
+  self_->quit();
+}
+
+bool LinkWriterState::LingerIsOver() { return compat::NowNs(self_) >= close_at_ns_; }
+
+LinkWriter::behavior_type LinkWriterBehavior(LinkWriter::stateful_pointer<LinkWriterState> self,
+                                             std::shared_ptr<ByteStream> stream,
+                                             Dispatcher dispatcher, LinkWriterOptions options) {
+  self->set_down_handler([self](const caf::down_msg&) { self->state.OnDispatcherDown(); });
+  self->state.Start(std::move(stream), std::move(dispatcher), options);
+  return {
+      [self](const SendMessage& send) { self->state.OnSend(send); },
+      [self](const WriteSocket&) { self->state.OnWritable(); },
+      [self](const CloseLink& close) { self->state.OnClose(close); },
+  };
+}
+
+}  // namespace superfluid

@@ -1,0 +1,259 @@
+#include "actors/state_ops/state_ops.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "actors/runtime/engine_status.h"
+#include "actors/state_ops/import_copy.h"
+#include "protocol/messages/status.h"
+
+namespace superfluid {
+namespace {
+
+absl::Status Mismatch(const std::string& what) {
+  return linkw::MakeStatus(linkw::Status::kEnvelopeMismatch, what);
+}
+
+linkw::OpState StateOf(const absl::Status& status) {
+  if (status.ok()) return linkw::OpState::kDone;
+  return absl::IsCancelled(status) ? linkw::OpState::kCancelled : linkw::OpState::kFailed;
+}
+
+}  // namespace
+
+StateOpsState::~StateOpsState() {
+  if (context_.progress != nullptr) context_.progress->AddOpenOps(-static_cast<int>(ops_.size()));
+}
+
+void StateOpsState::Start(StateOpsContext context) {
+  context_ = std::move(context);
+  buffers_.emplace(context_.buffers);
+}
+
+void StateOpsState::OnAllocate(const AllocateBuffer& allocate) {
+  absl::StatusOr<std::shared_ptr<const Segment>> segment = Allocate(allocate.id, allocate.bytes);
+  BufferAllocated allocated{.seq = allocate.seq,
+                            .id = allocate.id,
+                            .bytes = allocate.bytes,
+                            .status = segment.status(),
+                            .credit = allocate.credit};
+  if (segment.ok()) allocated.segment = *std::move(segment);
+  compat::Send(self_, context_.dispatcher, std::move(allocated));
+}
+
+absl::StatusOr<std::shared_ptr<const Segment>> StateOpsState::Allocate(linkw::BufId id,
+                                                                       uint64_t bytes) {
+  if (absl::Status unused = buffers_->CheckId(id); !unused.ok()) return unused;
+  if (bytes == 0) return absl::InvalidArgumentError("a buffer of 0 bytes");
+  if (absl::Status room = buffers_->CheckRoom(bytes); !room.ok()) return room;
+  absl::StatusOr<Segment> segment =
+      Segment::Create(bytes, absl::StrCat("superfluid-buf-", static_cast<uint64_t>(id)));
+  if (!segment.ok()) return SystemStatus(segment.status());
+  if (absl::Status added = buffers_->Insert(id, *std::move(segment)); !added.ok()) return added;
+  return buffers_->Use(id);
+}
+
+void StateOpsState::OnAttach(const AttachBuffer& attach) {
+  compat::Send(
+      self_, context_.dispatcher,
+      BufferAttached{.seq = attach.seq, .status = Attach(attach), .credit = attach.credit});
+}
+
+absl::Status StateOpsState::Attach(const AttachBuffer& attach) {
+  if (absl::Status unused = buffers_->CheckId(attach.id); !unused.ok()) return unused;
+  absl::StatusOr<Segment> segment =
+      Segment::Attach(std::move(*attach.fd), attach.bytes, SegmentAccess::kReadWrite);
+  if (!segment.ok()) return SystemStatus(segment.status());
+  return buffers_->Insert(attach.id, *std::move(segment));
+}
+
+void StateOpsState::OnBind(const BindBuffer& bind) {
+  absl::StatusOr<std::shared_ptr<const Segment>> segment = buffers_->Use(bind.id);
+  BufferBound bound{.status = segment.status()};
+  if (segment.ok()) bound.segment = *std::move(segment);
+  compat::Send(self_, bind.user, std::move(bound));
+}
+
+void StateOpsState::OnLend(const LendBuffer& lend) {
+  absl::StatusOr<std::shared_ptr<const Segment>> segment = buffers_->Use(lend.id);
+  BufferLent lent{.seq = lend.seq, .status = segment.status()};
+  if (segment.ok()) lent.segment = *std::move(segment);
+  compat::Send(self_, context_.dispatcher, std::move(lent));
+}
+
+void StateOpsState::OnSubmit(const SubmitOp& submit) {
+  const RequestKey key{context_.link, submit.seq};
+  OpenOp op{.handle = submit.handle, .is_export = IsExport(submit.op)};
+  linkw::StateEnvelope envelope;
+  if (const absl::Status admitted = Admit(submit, op, envelope); !admitted.ok()) {
+    compat::Send(self_, context_.dispatcher, AnswerFollows{submit.seq});
+    Send(submit.seq,
+         linkw::StateOpAccepted{.status = EngineStatus(admitted), .message = MessageOf(admitted)});
+    compat::Send(self_, context_.engine, DropOp{key});
+    return compat::Send(self_, context_.dispatcher,
+                        RequestFinished{.seq = submit.seq, .replies = 1});
+  }
+  Send(submit.seq, linkw::StateOpAccepted{.op_handle = submit.handle});
+  context_.progress->AddOpenOps(1);
+  const bool is_export = op.is_export;
+  OpenOp& open = ops_.emplace(submit.seq, std::move(op)).first->second;
+  RunOp run{.key = key, .op = submit.op, .token = submit.token, .reply_to = StateOps(self_)};
+  if (is_export) {
+    run.segment = open.segment;
+    return compat::Send(self_, context_.engine, std::move(run));
+  }
+  absl::StatusOr<std::shared_ptr<const ImportedState>> import = CopyOut(submit, open, envelope);
+  if (!import.ok()) {
+    compat::Send(self_, context_.engine, DropOp{key});
+    return Finish(submit.seq, import.status(), 0);
+  }
+  run.import = *std::move(import);
+  compat::Send(self_, context_.engine, std::move(run));
+}
+
+// What is wrong with an op before it is accepted.
+absl::Status StateOpsState::Admit(const SubmitOp& submit, OpenOp& op,
+                                  linkw::StateEnvelope& envelope) const {
+  if (ops_.size() >= context_.op_window) {
+    return linkw::MakeStatus(linkw::Status::kBusy,
+                             absl::StrCat(ops_.size(), " ops are open, the most that may be"));
+  }
+  const linkw::SpaceId space = SpaceOf(submit.op);
+  if (FindSpace(space) == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no state space ", static_cast<uint32_t>(space)));
+  }
+  absl::StatusOr<std::shared_ptr<const Segment>> segment = buffers_->Use(BufferOf(submit.op));
+  if (!segment.ok()) {
+    return linkw::MakeStatus(linkw::Status::kUnknownHandle, MessageOf(segment.status()));
+  }
+  op.segment = *std::move(segment);
+  if (op.is_export) return absl::OkStatus();
+  absl::StatusOr<linkw::StateEnvelope> checked = CheckEnvelope(submit.op, *op.segment);
+  if (!checked.ok()) return checked.status();
+  envelope = *checked;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<linkw::StateEnvelope> StateOpsState::CheckEnvelope(const linkw::StateOp& op,
+                                                                  const Segment& segment) const {
+  if (segment.size() < linkw::kStateEnvelopeBytes)
+    return Mismatch("the buffer is too small to be state");
+  linkw::StateEnvelopeBytes bytes;
+  std::memcpy(bytes.data(), segment.data(), bytes.size());
+  absl::StatusOr<linkw::StateEnvelope> envelope = linkw::ParseStateEnvelope(bytes, segment.size());
+  if (!envelope.ok()) return envelope;
+  if (envelope->space_id != SpaceOf(op)) {
+    return Mismatch(absl::StrCat("the buffer holds state of space ",
+                                 static_cast<uint32_t>(envelope->space_id)));
+  }
+  const StateSpace& space = *FindSpace(envelope->space_id);
+  if (envelope->compat_key != space.compat_key) {
+    return Mismatch("the buffer holds state of another model or engine");
+  }
+  if (envelope->encoding >= 64 || ((space.encodings >> envelope->encoding) & 1) == 0) {
+    return Mismatch(absl::StrCat("the space has no encoding ", envelope->encoding));
+  }
+  if (absl::Status size = CheckImportSize(*envelope, space, context_.context_tokens); !size.ok()) {
+    return size;
+  }
+  if (const auto* promote = std::get_if<linkw::Promote>(&op)) {
+    if (envelope->range != promote->range) {
+      return Mismatch("the buffer holds the state of another token range");
+    }
+  } else if (envelope->range.start != 0) {
+    return Mismatch("the buffer holds a part of a state; PROMOTE takes those");
+  }
+  return envelope;
+}
+
+absl::StatusOr<std::shared_ptr<const ImportedState>> StateOpsState::CopyOut(
+    const SubmitOp& submit, OpenOp& op, const linkw::StateEnvelope& envelope) {
+  if (absl::Status room = buffers_->TakeCopy(envelope.payload_bytes); !room.ok()) return room;
+  op.private_bytes = envelope.payload_bytes;
+  auto import = std::make_shared<ImportedState>();
+  import->envelope = envelope;
+  import->bytes.reset(new (std::nothrow) std::byte[envelope.payload_bytes]);
+  if (import->bytes == nullptr) {
+    return linkw::MakeStatus(linkw::Status::kOutOfMemory, "no memory to import so much state");
+  }
+  const absl::Status copied = CopyImport(
+      envelope, {op.segment->data() + linkw::kStateEnvelopeBytes, envelope.payload_bytes},
+      {import->bytes.get(), envelope.payload_bytes}, *submit.token);
+  if (absl::IsCancelled(copied)) return StoppedStatus(submit.token->reason());
+  if (!copied.ok()) return copied;
+  return import;
+}
+
+void StateOpsState::OnOpEnded(const OpEnded& ended) {
+  const auto it = ops_.find(ended.seq);
+  if (it == ops_.end()) return;
+  absl::Status status = ended.status;
+  if (status.ok() && it->second.is_export) status = Seal(it->second, ended.envelope);
+  Finish(ended.seq, status, ended.bytes_moved);
+}
+
+// The envelope goes in last, when all behind it is in place.
+absl::Status StateOpsState::Seal(const OpenOp& op, linkw::StateEnvelope envelope) const {
+  const absl::StatusOr<absl::Span<std::byte>> payload =
+      op.segment->Slice(linkw::kStateEnvelopeBytes, envelope.payload_bytes);
+  if (!payload.ok()) return payload.status();
+  envelope.compat_key = FindSpace(envelope.space_id)->compat_key;
+  envelope.payload_hash = linkw::StateHash(*payload);
+  const linkw::StateEnvelopeBytes sealed = linkw::SealStateEnvelope(envelope);
+  std::memcpy(op.segment->data(), sealed.data(), sealed.size());
+  return absl::OkStatus();
+}
+
+const StateSpace* StateOpsState::FindSpace(linkw::SpaceId id) const {
+  const auto it = std::find_if(
+      context_.spaces->begin(), context_.spaces->end(),
+      [id](const StateSpace& space) { return static_cast<linkw::SpaceId>(space.id) == id; });
+  return it == context_.spaces->end() ? nullptr : &*it;
+}
+
+void StateOpsState::Finish(uint64_t seq, const absl::Status& status, uint64_t bytes_moved) {
+  auto node = ops_.extract(seq);
+  const linkw::StateOpDone done{.op_handle = node.mapped().handle,
+                                .state = StateOf(status),
+                                .error = EngineStatus(status),
+                                .message = MessageOf(status),
+                                .bytes_moved = bytes_moved};
+  buffers_->DropCopy(node.mapped().private_bytes);
+  node.mapped().segment.reset();  // a release that waited for this op takes effect before its Done
+  context_.progress->AddOpenOps(-1);
+  context_.progress->AddOpDone(bytes_moved);
+  compat::Send(self_, context_.dispatcher, AnswerFollows{seq});
+  Send(seq, done);
+  // After the Done is in the writer's hands: a tick's result may name it from now on.
+  compat::Send(self_, context_.engine, OpReported{context_.link, done});
+  compat::Send(self_, context_.dispatcher, RequestFinished{.seq = seq, .replies = 2});
+}
+
+void StateOpsState::Send(uint64_t seq, linkw::WorkerMessage message) {
+  compat::Send(
+      self_, context_.writer,
+      SendMessage{.correlation = seq,
+                  .message = std::make_shared<const linkw::WorkerMessage>(std::move(message)),
+                  .ack_to = FrameWrittenSink(context_.dispatcher)});
+}
+
+StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsState> self,
+                                         StateOpsContext context) {
+  self->state.Start(std::move(context));
+  return {
+      [self](const AllocateBuffer& allocate) { self->state.OnAllocate(allocate); },
+      [self](const AttachBuffer& attach) { self->state.OnAttach(attach); },
+      [self](const ReleaseBuffer& release) { self->state.OnRelease(release); },
+      [self](const BindBuffer& bind) { self->state.OnBind(bind); },
+      [self](const LendBuffer& lend) { self->state.OnLend(lend); },
+      [self](const SubmitOp& submit) { self->state.OnSubmit(submit); },
+      [self](const OpEnded& ended) { self->state.OnOpEnded(ended); },
+  };
+}
+
+}  // namespace superfluid

@@ -1,0 +1,98 @@
+#ifndef SUPERFLUID_ACTORS_STATE_OPS_STATE_OPS_H_
+#define SUPERFLUID_ACTORS_STATE_OPS_STATE_OPS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "actors/engine/op_run.h"
+#include "actors/messages/dispatcher_interface.h"
+#include "actors/messages/engine_actor_interface.h"
+#include "actors/messages/engine_progress.h"
+#include "actors/messages/ids.h"
+#include "actors/messages/link_writer_interface.h"
+#include "actors/messages/state_ops_interface.h"
+#include "actors/state_ops/buffer_table.h"
+#include "engine/state_job.h"
+#include "protocol/codec/state_envelope.h"
+
+namespace superfluid {
+
+struct StateOpsContext {
+  LinkId link{};
+  LinkWriter writer;
+  Dispatcher dispatcher;
+  EngineActor engine;
+  std::shared_ptr<EngineProgress> progress;
+  std::shared_ptr<const std::vector<StateSpace>> spaces;
+  uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
+  BufferLimits buffers;
+  uint32_t op_window = 16;
+};
+
+// Owns the shared-memory buffers of one link (BufferTable has the rules) and its op window.
+//
+//   SubmitOp --> refused: StateOpAccepted says why
+//           \--> accepted --(import: copied out and checked)--> EngineActor --OpEnded-->
+//                                                   (export: sealed) --> StateOpDone
+//
+// An op holds its buffer, so a release that comes meanwhile takes effect after its Done. What an
+// import reads is copied into private memory first: the engine never sees bytes that the peer can
+// still change, or that were not checked.
+//
+// Pooled: mapping and copying memory is not the business of the actors on the hot path.
+class StateOpsState {
+ public:
+  static constexpr const char* name = "state-ops";
+
+  explicit StateOpsState(StateOps::pointer self) : self_(self) {}
+  StateOpsState(const StateOpsState&) = delete;
+  StateOpsState& operator=(const StateOpsState&) = delete;
+  ~StateOpsState();
+
+  void Start(StateOpsContext context);
+  void OnAllocate(const AllocateBuffer& allocate);
+  void OnAttach(const AttachBuffer& attach);
+  void OnRelease(const ReleaseBuffer& release) { buffers_->Release(release.id, release.only); }
+  void OnBind(const BindBuffer& bind);
+  void OnLend(const LendBuffer& lend);
+  void OnSubmit(const SubmitOp& submit);
+  void OnOpEnded(const OpEnded& ended);
+
+ private:
+  struct OpenOp {
+    linkw::OpHandle handle{};
+    bool is_export = false;
+    std::shared_ptr<const Segment> segment;
+    uint64_t private_bytes = 0;  // copied for it
+  };
+
+  absl::StatusOr<std::shared_ptr<const Segment>> Allocate(linkw::BufId id, uint64_t bytes);
+  absl::Status Attach(const AttachBuffer& attach);
+  absl::Status Admit(const SubmitOp& submit, OpenOp& op, linkw::StateEnvelope& envelope) const;
+  absl::StatusOr<linkw::StateEnvelope> CheckEnvelope(const linkw::StateOp& op,
+                                                     const Segment& segment) const;
+  absl::StatusOr<std::shared_ptr<const ImportedState>> CopyOut(
+      const SubmitOp& submit, OpenOp& op, const linkw::StateEnvelope& envelope);
+  absl::Status Seal(const OpenOp& op, linkw::StateEnvelope envelope) const;
+  const StateSpace* FindSpace(linkw::SpaceId id) const;
+  void Finish(uint64_t seq, const absl::Status& status, uint64_t bytes_moved);
+  void Send(uint64_t seq, linkw::WorkerMessage message);
+
+  StateOps::pointer self_;
+  StateOpsContext context_;
+  std::optional<BufferTable> buffers_;
+  std::map<uint64_t, OpenOp> ops_;  // by the seq of their submit
+};
+
+StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsState> self,
+                                         StateOpsContext context);
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_STATE_OPS_STATE_OPS_H_

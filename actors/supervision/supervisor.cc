@@ -1,0 +1,245 @@
+#include "actors/supervision/supervisor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "actors/runtime/engine_status.h"
+#include "actors/runtime/printable.h"
+#include "actors/runtime/status_error.h"
+#include "actors/supervision/alarm_clock.h"
+#include "protocol/messages/status.h"
+#include "shm/ring.h"
+#include "spdlog/spdlog.h"
+
+namespace superfluid {
+namespace {
+
+uint64_t Number(LinkId id) { return static_cast<uint64_t>(id); }
+
+const char* NameOf(DrainScope scope) {
+  switch (scope) {
+    case DrainScope::kNothing:
+      return "nothing";
+    case DrainScope::kTranscriptions:
+      return "transcriptions";
+    case DrainScope::kEverything:
+      return "everything";
+  }
+  return "unknown";
+}
+
+linkw::RingSpec Announce(const RingSpec& spec, linkw::RingKind kind) {
+  return {.ring_id = linkw::RingId(spec.id),
+          .kind = kind,
+          .slot_bytes = spec.slot_bytes,
+          .slots = spec.slots};
+}
+
+linkw::HelloAck MakeHello(const WorkerConfig& config, const EngineLoaded& loaded) {
+  linkw::HelloAck hello;
+  hello.engine_bundle_hash = config.engine_bundle_hash;
+  hello.capabilities_json = loaded.capabilities_json;
+  hello.limits.max_frame = config.limits.max_frame;
+  hello.limits.op_window = config.limits.op_window;
+  hello.limits.ring_specs = {Announce(kTokenInRing, linkw::RingKind::kTokens),
+                             Announce(kTokenOutRing, linkw::RingKind::kTokens),
+                             Announce(kLogitsRing, linkw::RingKind::kLogits)};
+  hello.limits.max_lanes = static_cast<uint32_t>(loaded.info.max_lanes);
+  hello.limits.max_transcriptions =
+      loaded.info.max_transcriptions > 0 ? config.limits.max_transcriptions : 0;
+  hello.kv_bits = loaded.info.kv_bits;
+  for (const StateSpace& space : loaded.spaces) {
+    hello.state_space_descriptors.push_back(ToWire(space));
+  }
+  for (const BuiltInStrategy& strategy : loaded.strategies) {
+    hello.registered_strategies.push_back(
+        {.strategy_slot = linkw::StrategySlot{static_cast<uint32_t>(strategy.slot)},
+         .strategy_id = strategy.strategy_id,
+         .impl_version = strategy.impl_version});
+  }
+  return hello;
+}
+
+}  // namespace
+
+void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress> progress) {
+  config_ = std::move(config);
+  progress_ = std::move(progress);
+  places_.emplace(config_.places);
+  engine_ = compat::Spawn(
+      *self_, config_.placement, EngineActorBehavior,
+      EngineActorOptions{.make_engine = config_.make_engine,
+                         .step_budget = config_.step_budget,
+                         .live_audio_bytes = config_.live_audio_bytes,
+                         .roots = {.media = config_.media_root, .model = config_.model_root}},
+      progress_);
+  self_->monitor(engine_);
+  alarms_ = compat::Spawn(*self_, config_.placement, AlarmClockBehavior);
+  self_->monitor(alarms_);
+}
+
+caf::typed_response_promise<WorkerStarted> SupervisorState::OnStart() {
+  auto promise = self_->make_response_promise<caf::typed_response_promise<WorkerStarted>>();
+  auto answer = std::make_shared<ReplyGuard<WorkerStarted>>(promise);
+  compat::Request(self_, engine_, config_.engine_load_patience, CreateEngine{})
+      .then(
+          [this, answer](const EngineLoaded& loaded) {
+            OnEngineLoaded(loaded);
+            answer->Answer(WorkerStarted{});
+          },
+          [answer](const caf::error& error) { answer->Fail(ToStatus(error)); });
+  return promise;
+}
+
+void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
+  engine_info_ = loaded.info;
+  config_.engine_stall = std::max(config_.engine_stall, kStallSteps * loaded.info.micro_step);
+  config_.engine_kill = std::max(config_.engine_kill, kKillSteps * loaded.info.micro_step);
+  spdlog::debug("engine.patience micro_step_ms={} stall_ms={} kill_ms={}",
+                absl::ToInt64Milliseconds(loaded.info.micro_step),
+                absl::ToInt64Milliseconds(config_.engine_stall),
+                absl::ToInt64Milliseconds(config_.engine_kill));
+  engine_generates_ = loaded.generates;
+  context_tokens_ = loaded.context_tokens;
+  spaces_ = std::make_shared<const std::vector<StateSpace>>(loaded.spaces);
+  hello_ = std::make_shared<const linkw::HelloAck>(MakeHello(config_, loaded));
+  // From now on the watchdog vouches for the time, also for what is left of the first period.
+  progress_->Look(compat::NowNs(self_), absl::ToInt64Nanoseconds(config_.health_period));
+  compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
+}
+
+void SupervisorState::OnCheckHealth() {
+  if (exited_) return;
+  const int64_t now_ns = compat::NowNs(self_);
+  progress_->Look(now_ns, absl::ToInt64Nanoseconds(config_.health_period));
+  const absl::Duration age = absl::Nanoseconds(progress_->StepAgeNs(now_ns));
+  if (age > config_.engine_stall && !std::exchange(stall_reported_, true)) {
+    spdlog::error("engine.stalled step_age_ms={} steps={}", absl::ToInt64Milliseconds(age),
+                  progress_->steps());
+  } else if (age <= config_.engine_stall && std::exchange(stall_reported_, false)) {
+    spdlog::info("engine.recovered steps={}", progress_->steps());
+  }
+  if (age > config_.engine_kill) {
+    config_.on_engine_stuck(age);
+    return Exit(ExitCode::kEngineStalled, "the engine is stuck inside a step");
+  }
+  compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
+}
+
+void SupervisorState::OnShutDown(const ShutDown& shut_down) {
+  spdlog::info("worker.stopping links={} cancel={} patience_ms={}", links_.size(),
+               NameOf(shut_down.scope), absl::ToInt64Milliseconds(shut_down.patience));
+  if (!std::exchange(shutting_down_, true)) drain_finished_ = drain_cancelled_ = 0;
+  if (!exit_with_) exit_with_ = {ExitCode::kOk, "told to stop"};
+  drain_scope_ = std::max(drain_scope_, shut_down.scope);
+  drain_by_ns_ =
+      std::min(drain_by_ns_, compat::NowNs(self_) + absl::ToInt64Nanoseconds(shut_down.patience));
+  if (links_.contains(shut_down.asked_by)) drains_last_ = shut_down.asked_by;
+  for (const auto& [id, link] : links_) {
+    if (id == drains_last_) continue;
+    compat::Send(self_, link.dispatcher,
+                 DrainLink{.scope = shut_down.scope, .patience = shut_down.patience});
+  }
+  DrainLastLink();
+  // What has not ended by then hangs in the engine: its dispatcher waits in vain.
+  compat::SendAfter(self_, Supervisor(self_), shut_down.patience + config_.engine_kill,
+                    ShutDownOverdue{});
+  ExitIfDone();
+}
+
+// The link that asked for the worker's end, when all others are gone: it may have work of its own,
+// and is told how many requests were ended in all.
+void SupervisorState::DrainLastLink() {
+  if (!drains_last_ || links_.size() > 1) return;
+  const auto it = links_.find(*std::exchange(drains_last_, std::nullopt));
+  if (it == links_.end()) return;
+  compat::Send(
+      self_, it->second.dispatcher,
+      DrainLink{.scope = drain_scope_,
+                .patience = std::max(absl::Nanoseconds(drain_by_ns_ - compat::NowNs(self_)),
+                                     absl::ZeroDuration()),
+                .finished_elsewhere = drain_finished_,
+                .cancelled_elsewhere = drain_cancelled_});
+}
+
+void SupervisorState::OnShutDownOverdue() {
+  if (!exited_) Exit(ExitCode::kEngineStalled, "the engine did not let go of its work");
+}
+
+void SupervisorState::OnDown(const caf::down_msg& down) {
+  if (exited_) return;
+  if (down.source == engine_.address()) {
+    progress_->SetFailed();
+    return FailEverything(ExitCode::kEngineFailed,
+                          absl::StrCat("the engine failed: ", ToStatus(down.reason).message()));
+  }
+  if (down.source == alarms_.address()) {
+    return FailEverything(ExitCode::kEngineFailed, "the clock of the deadlines failed");
+  }
+  for (const auto& [id, link] : links_) {
+    if (link.dispatcher.address() != down.source) continue;
+    // Its orderly end was reported before; this one died. Its writer tells the peer, and the engine
+    // must let go all the same.
+    spdlog::error("dispatcher.died link={} reason=\"{}\"", Number(id),
+                  Printable(ToStatus(down.reason).message()));
+    if (link.channel != nullptr) link.channel->Shutdown();
+    OnLinkEnding(id);
+    const auto forget = [this, lost = id, stream = link.stream] {
+      stream->Shutdown();  // in case that the writer died as well
+      ForgetLink(lost, "its dispatcher died");
+    };
+    compat::Request(self_, engine_, config_.limits.engine_patience, ReleaseLink{.link = id})
+        .then([forget](const LinkReleased&) { forget(); },
+              [forget](const caf::error&) { forget(); });
+    return;
+  }
+}
+
+void SupervisorState::FailEverything(ExitCode code, const std::string& reason) {
+  spdlog::critical("worker.failed reason=\"{}\"", Printable(reason));
+  exit_with_ = {code, reason};
+  for (const auto& [id, link] : links_) {
+    compat::Send(self_, link.dispatcher, EndLink{linkw::Status::kEngineFailed, reason});
+  }
+  ExitIfDone();
+}
+
+void SupervisorState::ExitIfDone() {
+  if (!exit_with_ || !links_.empty()) return;
+  std::string reason = exit_with_->second;
+  if (shutting_down_) {
+    absl::StrAppend(&reason, "; open requests: ", drain_finished_, " finished, ", drain_cancelled_,
+                    " cancelled");
+  }
+  Exit(exit_with_->first, reason);
+}
+
+void SupervisorState::Exit(ExitCode code, const std::string& reason) {
+  if (std::exchange(exited_, true)) return;
+  self_->send_exit(engine_, caf::exit_reason::user_shutdown);
+  self_->send_exit(alarms_, caf::exit_reason::user_shutdown);
+  config_.on_exit(code, reason);
+  self_->quit();
+}
+
+Supervisor::behavior_type SupervisorBehavior(Supervisor::stateful_pointer<SupervisorState> self,
+                                             WorkerConfig config,
+                                             std::shared_ptr<EngineProgress> progress) {
+  self->set_down_handler([self](const caf::down_msg& down) { self->state.OnDown(down); });
+  self->state.Start(std::move(config), std::move(progress));
+  return {
+      [self](const StartWorker&) { return self->state.OnStart(); },
+      [self](const FramesConnected& connected) { self->state.OnFrames(connected); },
+      [self](const DescriptorsConnected& connected) { self->state.OnDescriptors(connected); },
+      [self](const ClaimRole& claim) { return self->state.OnClaim(claim); },
+      [self](const ClaimOverdue& overdue) { self->state.OnClaimOverdue(overdue.link); },
+      [self](const LinkEnding& ending) { self->state.OnLinkEnding(ending.link); },
+      [self](const LinkEnded& ended) { self->state.OnLinkEnded(ended); },
+      [self](const CheckHealth&) { self->state.OnCheckHealth(); },
+      [self](const ShutDown& shut_down) { self->state.OnShutDown(shut_down); },
+      [self](const ShutDownOverdue&) { self->state.OnShutDownOverdue(); },
+  };
+}
+
+}  // namespace superfluid

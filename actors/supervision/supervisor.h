@@ -1,0 +1,168 @@
+#ifndef SUPERFLUID_ACTORS_SUPERVISION_SUPERVISOR_H_
+#define SUPERFLUID_ACTORS_SUPERVISION_SUPERVISOR_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "actors/dispatch/dispatcher.h"
+#include "actors/engine/engine_actor.h"
+#include "actors/messages/alarm_clock_interface.h"
+#include "actors/messages/engine_progress.h"
+#include "actors/messages/supervisor_interface.h"
+#include "actors/runtime/reply_guard.h"
+#include "actors/runtime/thread_room.h"
+#include "actors/supervision/link_places.h"
+#include "engine/audio/blocking_executor.h"
+#include "protocol/messages/messages.h"
+
+namespace superfluid {
+
+// What becomes of the engine when the driver's link ends.
+enum class OnDisconnect {
+  kKeepCache,  // as it is, warm for the next link
+  kReset,      // drop caches, sequences, adapters
+  kExit,       // end the worker
+};
+
+// How a worker process ends.
+enum class ExitCode : int {
+  kOk = 0,              // drained, told to stop, or its link ended and it was to exit then
+  kEngineFailed = 70,   // the engine or an actor broke
+  kEngineStalled = 71,  // one step of the engine took longer than engine_kill
+};
+
+inline constexpr int kStallSteps = 2;
+inline constexpr int kKillSteps = 5;
+
+struct WorkerConfig {
+  EngineFactory make_engine;
+  linkw::Hash engine_bundle_hash{};
+  std::string media_root = "/";               // audio and images that a daemon names lie below it
+  std::string model_root = "/";               // adapters and strategy artifacts likewise
+  std::shared_ptr<BlockingExecutor> readers;  // what opens and decodes recordings; not null
+  LinkLimits limits;
+  LinkPlaceLimits places;  // of links that do not drive
+  OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
+  absl::Duration step_budget = absl::Milliseconds(10);
+  uint64_t live_audio_bytes = uint64_t{256} << 20;  // of all links, not transcribed yet
+  absl::Duration engine_load_patience = absl::Minutes(30);
+  // A longer step is reported; a longer step ends the process. Raised to kStallSteps and kKillSteps
+  // of the steps that the engine expects (EngineInfo::micro_step): slow is not stuck.
+  absl::Duration engine_stall = absl::Seconds(1);
+  absl::Duration engine_kill = absl::Seconds(30);
+  absl::Duration health_period = absl::Milliseconds(250);
+  compat::Placement placement = compat::Placement::kDetached;  // of actors with their own thread
+  std::function<linkw::LinkToken()> make_token;                // 16 unguessable bytes
+  ThreadRoom thread_room = HasThreadRoom;
+  // Called once, when the worker is to end; links are closed by then.
+  std::function<void(ExitCode code, std::string reason)> on_exit;
+  // Called when a step took longer than engine_kill; must not return in a real worker.
+  std::function<void(absl::Duration step_age)> on_engine_stuck;
+};
+
+// Starts, watches and ends everything else.
+//
+//   StartWorker --> engine loads --> serving --ShutDown--> draining links --> on_exit(kOk)
+//                                       |  engine died --> links told --> on_exit(kEngineFailed)
+//                                       |  step older than engine_kill --> on_engine_stuck
+//
+// A link over inherited sockets is the only one there will ever be: the worker ends with it.
+//
+// One link at a time has the driver's role. The role is free again when the link's dispatcher said
+// that the engine holds nothing of it any more. On a thread of its own: it must see a stalled
+// engine whatever the pool does.
+class SupervisorState {
+ public:
+  static constexpr const char* name = "supervisor";
+
+  explicit SupervisorState(Supervisor::pointer self) : self_(self) {}
+
+  void Start(WorkerConfig config, std::shared_ptr<EngineProgress> progress);
+  caf::typed_response_promise<WorkerStarted> OnStart();
+  void OnFrames(const FramesConnected& connected);
+  void OnDescriptors(const DescriptorsConnected& connected);
+  caf::typed_response_promise<RoleClaimed> OnClaim(const ClaimRole& claim);
+  void OnClaimOverdue(LinkId link);
+  void OnLinkEnding(LinkId link);
+  void OnLinkEnded(const LinkEnded& ended);
+  void OnCheckHealth();
+  void OnShutDown(const ShutDown& shut_down);
+  void OnShutDownOverdue();
+  void OnDown(const caf::down_msg& down);
+
+ private:
+  struct Link {
+    bool inherited = false;  // there will never be another: the worker ends with it
+    Dispatcher dispatcher;
+    std::shared_ptr<ByteStream> stream;
+    std::shared_ptr<FdChannel> channel;  // null: it has not come
+    linkw::LinkToken token{};
+    std::shared_ptr<std::atomic<int64_t>> last_heard_ns;
+  };
+  using ClaimAnswer = std::shared_ptr<ReplyGuard<RoleClaimed>>;
+  // Of a driver while there is another.
+  struct Claim {
+    LinkId link{};
+    ClaimAnswer answer;
+    bool overdue = false;  // it is refused unless it is the next that drives
+  };
+
+  void OnEngineLoaded(const EngineLoaded& loaded);
+  bool StartLink(LinkId id, const FramesConnected& connected);
+  DispatcherContext ContextOf(LinkId id, const Link& link);
+  static void RefuseLink(ByteStream& stream, linkw::Status status, const std::string& reason);
+  void LetGo(LinkId id, const std::string& reason);
+  void ClaimDriver(LinkId link, ClaimAnswer answer);
+  void ClaimObserver(LinkId link, ReplyGuard<RoleClaimed>& answer);
+  void ForgetLink(LinkId id, const std::string& reason);
+  void RefuseOverdueClaims();
+  void FreeDriver();
+  void FailEverything(ExitCode code, const std::string& reason);
+  void DrainLastLink();
+  void ExitIfDone();
+  void Exit(ExitCode code, const std::string& reason);
+
+  Supervisor::pointer self_;
+  WorkerConfig config_;
+  std::shared_ptr<EngineProgress> progress_;
+  EngineActor engine_;
+  AlarmClock alarms_;
+  EngineInfo engine_info_;
+  bool engine_generates_ = false;
+  uint64_t context_tokens_ = 0;
+  std::shared_ptr<const std::vector<StateSpace>> spaces_;
+  std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
+  std::map<LinkId, Link> links_;
+  std::optional<LinkPlaces> places_;
+  uint64_t last_link_ = 0;
+  std::optional<LinkId> driver_;
+  bool driver_ending_ = false;  // its link is over, but the engine still cleans up
+  std::deque<Claim> waiting_claims_;
+  bool shutting_down_ = false;
+  std::optional<LinkId> drains_last_;              // the link that asked for the end
+  DrainScope drain_scope_ = DrainScope::kNothing;  // of all shut-downs so far, the largest
+  int64_t drain_by_ns_ = std::numeric_limits<int64_t>::max();  // the earliest of their deadlines
+  uint32_t drain_finished_ = 0;                                // requests of links that are gone
+  uint32_t drain_cancelled_ = 0;
+  bool stall_reported_ = false;
+  std::optional<std::pair<ExitCode, std::string>> exit_with_;  // when the last link is gone
+  bool exited_ = false;
+};
+
+Supervisor::behavior_type SupervisorBehavior(Supervisor::stateful_pointer<SupervisorState> self,
+                                             WorkerConfig config,
+                                             std::shared_ptr<EngineProgress> progress);
+
+}  // namespace superfluid
+
+#endif  // SUPERFLUID_ACTORS_SUPERVISION_SUPERVISOR_H_

@@ -1,0 +1,51 @@
+#include "protocol/frames/frame.h"
+
+#include "absl/strings/str_cat.h"
+#include "protocol/frames/frame_layout.h"
+#include "protocol/frames/little_endian.h"
+#include "protocol/messages/status.h"
+#include "protocol/messages/text.h"
+
+namespace superfluid::linkw {
+
+static_assert(kCrcOffset + sizeof(uint32_t) == kFrameHeaderBytes);
+
+HeaderBytes EncodeHeader(const FrameHeader& header) {
+  HeaderBytes bytes;
+  StoreLittleEndian(kMagic, &bytes[kMagicOffset]);
+  StoreLittleEndian(header.proto_version, &bytes[kVersionOffset]);
+  StoreLittleEndian(header.type, &bytes[kTypeOffset]);
+  StoreLittleEndian(header.seq, &bytes[kSeqOffset]);
+  StoreLittleEndian(header.correlation, &bytes[kCorrelationOffset]);
+  StoreLittleEndian(header.payload_len, &bytes[kPayloadLenOffset]);
+  StoreLittleEndian(HeaderCrc(bytes.data()), &bytes[kCrcOffset]);
+  return bytes;
+}
+
+std::string EncodeFrame(FrameHeader header, std::string_view payload) {
+  header.payload_len = static_cast<uint32_t>(payload.size());
+  const HeaderBytes bytes = EncodeHeader(header);
+  std::string frame;
+  frame.reserve(bytes.size() + payload.size());
+  frame.append(bytes.data(), bytes.size());
+  frame.append(payload);
+  return frame;
+}
+
+absl::StatusOr<std::string> FrameEncoder::Encode(MessageType type, uint64_t correlation,
+                                                 std::string_view payload) {
+  const uint32_t limit = PayloadLimit(type, max_frame_);
+  if (payload.size() > limit) {
+    return MakeStatus(Status::kTooLarge,
+                      absl::StrCat(AbslView(MessageTypeName(type)), " of ", payload.size(),
+                                   " bytes does not fit into its frame; the limit is ", limit));
+  }
+  FrameHeader header;
+  header.proto_version = version_;
+  header.type = static_cast<uint16_t>(type);
+  header.seq = next_seq_++;
+  header.correlation = correlation;
+  return EncodeFrame(header, payload);
+}
+
+}  // namespace superfluid::linkw

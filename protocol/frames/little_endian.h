@@ -1,0 +1,28 @@
+#ifndef SUPERFLUID_PROTOCOL_FRAMES_LITTLE_ENDIAN_H_
+#define SUPERFLUID_PROTOCOL_FRAMES_LITTLE_ENDIAN_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace superfluid::linkw {
+
+// An unsigned number of sizeof(T) bytes, least significant first, at any alignment.
+template <typename T>
+T LoadLittleEndian(const char* from) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    value |= static_cast<uint64_t>(static_cast<unsigned char>(from[i])) << (8 * i);
+  }
+  return static_cast<T>(value);
+}
+
+template <typename T>
+void StoreLittleEndian(T number, char* to) {
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    to[i] = static_cast<char>((static_cast<uint64_t>(number) >> (8 * i)) & 0xff);
+  }
+}
+
+}  // namespace superfluid::linkw
+
+#endif  // SUPERFLUID_PROTOCOL_FRAMES_LITTLE_ENDIAN_H_

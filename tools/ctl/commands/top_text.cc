@@ -1,0 +1,115 @@
+#include "tools/ctl/commands/top_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/ctl/formats/plain_text.h"
+#include "tools/ctl/formats/unit_text.h"
+#include "tools/ctl/formats/worker_text.h"
+
+namespace superfluid::ctl {
+namespace {
+
+std::string Count(std::optional<uint64_t> value) {
+  return value.has_value() ? absl::StrCat(*value) : "-";
+}
+
+std::string Rate(std::optional<double> value) {
+  return value.has_value() ? absl::StrFormat("%.1f/s", *value) : "-";
+}
+
+std::string Percent(std::optional<double> value) {
+  return value.has_value() ? absl::StrFormat("%.0f%%", *value * 100) : "-";
+}
+
+std::string BytesRate(std::optional<double> value) {
+  if (!value.has_value()) return "-";
+  return absl::StrCat(BytesText(static_cast<uint64_t>(*value)), "/s");
+}
+
+std::string StepText(const linkw::Pong& pong) {
+  return pong.step_age_us == 0 ? "none" : DurationText(absl::Microseconds(pong.step_age_us));
+}
+
+std::string StateText(const linkw::Pong& pong) {
+  return std::string(EngineStateName(pong.engine_state));
+}
+
+std::string PoolText(const linkw::MemCounters& mem) {
+  if (mem.pool_blocks_total == 0) return "-";
+  return absl::StrFormat("%d of %d blocks (%.0f%%)", mem.pool_blocks_used, mem.pool_blocks_total,
+                         100.0 * static_cast<double>(mem.pool_blocks_used) /
+                             static_cast<double>(mem.pool_blocks_total));
+}
+
+template <typename T>
+Json OrNull(std::optional<T> value) {
+  return value.has_value() ? Json(*value) : Json(nullptr);
+}
+
+Json RateJson(std::optional<double> value) {
+  return value.has_value() ? Json(JsonFloat(static_cast<float>(*value))) : Json(nullptr);
+}
+
+}  // namespace
+
+std::vector<std::string> TopView(const std::string& title, const TopFigures& figures) {
+  const linkw::Pong& pong = figures.pong;
+  const linkw::MemCounters& mem = pong.mem;
+  return {
+      absl::StrCat("superfluidctl top - ", OneLine(title)),
+      "",
+      absl::StrFormat("engine     %-9s load %-6s step %-9s steps %d (%s)", StateText(pong),
+                      Percent(figures.load), StepText(pong), pong.engine_steps,
+                      Rate(figures.steps_per_s)),
+      absl::StrFormat("lanes      %-9s ticks %s", Count(figures.lanes), Rate(figures.ticks_per_s)),
+      absl::StrFormat("tokens     in %s   out %s", Rate(figures.tokens_in_per_s),
+                      Rate(figures.tokens_out_per_s)),
+      absl::StrFormat("state ops  %d open   %s done   %s", pong.open_ops, Count(figures.ops_done),
+                      BytesRate(figures.op_bytes_per_s)),
+      absl::StrFormat("speech     %d open   %s done   %d queued", pong.open_transcriptions,
+                      Count(figures.transcriptions_done), pong.queue_depth),
+      absl::StrFormat("requests   %s open   %s cancels", Count(figures.open_requests),
+                      Count(figures.cancels)),
+      absl::StrFormat("memory     %s allocated   pool %s   evictable %s",
+                      BytesText(mem.allocated_bytes), PoolText(mem),
+                      BytesText(mem.pool_bytes_evictable)),
+      absl::StrFormat("           %s retained in the host   %s tentative",
+                      BytesText(mem.host_retained_bytes), BytesText(mem.tentative_bytes)),
+      "",
+      "q or Ctrl-C ends",
+  };
+}
+
+std::string TopLine(const TopFigures& figures) {
+  const linkw::Pong& pong = figures.pong;
+  return absl::StrFormat(
+      "%s, load %s, step %s, lanes %s, tokens in %s out %s, %d ops, %d transcriptions, %d queued, "
+      "memory %s\n",
+      StateText(pong), Percent(figures.load), StepText(pong), Count(figures.lanes),
+      Rate(figures.tokens_in_per_s), Rate(figures.tokens_out_per_s), pong.open_ops,
+      pong.open_transcriptions, pong.queue_depth, BytesText(pong.mem.allocated_bytes));
+}
+
+Json TopJson(const TopFigures& figures) {
+  const linkw::Pong& pong = figures.pong;
+  return {{"engine_state", StateText(pong)},
+          {"load", RateJson(figures.load)},
+          {"step_age_us", pong.step_age_us},
+          {"engine_steps", pong.engine_steps},
+          {"engine_busy_us", pong.engine_busy_us},
+          {"lanes", OrNull(figures.lanes)},
+          {"ticks_per_second", RateJson(figures.ticks_per_s)},
+          {"tokens_in_per_second", RateJson(figures.tokens_in_per_s)},
+          {"tokens_out_per_second", RateJson(figures.tokens_out_per_s)},
+          {"open_ops", pong.open_ops},
+          {"ops_done", OrNull(figures.ops_done)},
+          {"op_bytes_per_second", RateJson(figures.op_bytes_per_s)},
+          {"open_transcriptions", pong.open_transcriptions},
+          {"transcriptions_done", OrNull(figures.transcriptions_done)},
+          {"queue_depth", pong.queue_depth},
+          {"open_requests", OrNull(figures.open_requests)},
+          {"cancels", OrNull(figures.cancels)},
+          {"mem", MemoryJson(pong.mem)}};
+}
+
+}  // namespace superfluid::ctl

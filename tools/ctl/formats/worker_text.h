@@ -1,0 +1,33 @@
+#ifndef SUPERFLUID_TOOLS_CTL_FORMATS_WORKER_TEXT_H_
+#define SUPERFLUID_TOOLS_CTL_FORMATS_WORKER_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "protocol/messages/messages.h"
+#include "tools/ctl/formats/json_text.h"
+
+// What a worker says about itself and its state, as text and as JSON. Pure functions.
+namespace superfluid::ctl {
+
+std::string InfoText(const linkw::HelloAck& hello);
+Json InfoJson(const linkw::HelloAck& hello);
+
+// One line a ping. `round_trip`: measured here.
+std::string PongText(const linkw::Pong& pong, absl::Duration round_trip);
+Json PongJson(const linkw::Pong& pong, absl::Duration round_trip);
+
+// A line a counter.
+std::string MemoryText(const linkw::MemCounters& mem);
+Json MemoryJson(const linkw::MemCounters& mem);
+
+// "idle", "busy", "stalled" ...
+std::string_view EngineStateName(linkw::EngineState state);
+
+// 64 hexadecimal digits.
+std::string HashText(const linkw::Hash& hash);
+
+}  // namespace superfluid::ctl
+
+#endif  // SUPERFLUID_TOOLS_CTL_FORMATS_WORKER_TEXT_H_
