@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "actors/dispatch/dispatcher.h"
+#include "actors/engine/op_run.h"
 #include "actors/runtime/refusal.h"
 #include "actors/runtime/status_error.h"
 #include "protocol/messages/status.h"
