@@ -26,7 +26,7 @@ RULES = [
     ("a sleep in a test; wait for an event, or use a virtual clock", r"^tests/.*\.(cc|h)$", r"^$",
      r"sleep_for|SleepFor|\busleep\(|\bnanosleep\(|[^_\w]sleep\("),
     ("something left for later", r"\.(c|cc|h|proto)$", r"^$", r"\b(TODO|FIXME|XXX)\b"),
-    ("Protobuf types beyond protocol/", r"\.(cc|h)$", r"^(protocol|tests/protocol|tests/fuzz)/",
+    ("Protobuf types beyond protocol/", r"\.(cc|h)$", r"^(protocol|tests/protocol|tests/fuzz)/|^tools/bench/\w+_peer\.cc$",
      r"\.pb\.h"),
     ("CAF beyond actors/ and the programs that compose", r"\.(cc|h)$",
      r"^(actors|tests/(actors|simulation)|tools/worker)/", r"#include\s+[<\"]caf/"),
