@@ -10,6 +10,7 @@ extern "C" {
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -20,15 +21,23 @@ namespace {
 
 constexpr int kBufferBytes = 64 << 10;
 
-absl::Status CheckKind(const struct stat& about, uint64_t max_bytes) {
-  if (S_ISDIR(about.st_mode)) return absl::InvalidArgumentError("it is a folder");
-  if (!S_ISREG(about.st_mode)) return absl::OkStatus();
-  if (about.st_size == 0) return absl::InvalidArgumentError("it is empty");
-  if (static_cast<uint64_t>(about.st_size) > max_bytes) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "it has ", about.st_size, " bytes, more than the ", max_bytes, " that are allowed"));
+// How many bytes the recording has; -1: it has no positions, and ends when it does.
+absl::StatusOr<int64_t> SizeOf(int fd, const DecodeLimits& limits) {
+  struct stat about = {};
+  // Not fstat(), which the C library makes a look at a path: the sandbox allows none.
+  if (syscall(SYS_fstat, fd, &about) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot look at the file");
   }
-  return absl::OkStatus();
+  if (S_ISDIR(about.st_mode)) return absl::InvalidArgumentError("it is a folder");
+  if (!S_ISREG(about.st_mode)) return -1;
+  auto size = static_cast<uint64_t>(about.st_size);
+  if (limits.input_bytes > 0) size = std::min(size, limits.input_bytes);
+  if (size == 0) return absl::InvalidArgumentError("it is empty");
+  if (size > limits.max_input_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat("it has ", size, " bytes, more than the ",
+                                                     limits.max_input_bytes, " that are allowed"));
+  }
+  return static_cast<int64_t>(size);
 }
 
 }  // namespace
@@ -42,14 +51,10 @@ AvInput::~AvInput() {
   avio_context_free(&context_);
 }
 
-absl::StatusOr<std::unique_ptr<AvInput>> AvInput::Open(int fd, uint64_t max_bytes) {
-  struct stat about = {};
-  // Not fstat(), which the C library makes a look at a path: the sandbox allows none.
-  if (syscall(SYS_fstat, fd, &about) != 0)
-    return absl::ErrnoToStatus(errno, "cannot look at the file");
-  if (absl::Status status = CheckKind(about, max_bytes); !status.ok()) return status;
-  const int64_t size = S_ISREG(about.st_mode) ? about.st_size : -1;
-  auto input = std::unique_ptr<AvInput>(new AvInput(fd, size, max_bytes));
+absl::StatusOr<std::unique_ptr<AvInput>> AvInput::Open(int fd, const DecodeLimits& limits) {
+  const absl::StatusOr<int64_t> size = SizeOf(fd, limits);
+  if (!size.ok()) return size.status();
+  auto input = std::unique_ptr<AvInput>(new AvInput(fd, *size, limits.max_input_bytes));
   auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
   input->context_ =
       avio_alloc_context(buffer, kBufferBytes, /*write_flag=*/0, input.get(), &AvInput::ReadPacket,
@@ -70,6 +75,7 @@ int64_t AvInput::SeekTo(void* self, int64_t offset, int whence) {
 }
 
 int AvInput::Read(uint8_t* buffer, int bytes) {
+  if (seekable()) bytes = static_cast<int>(std::clamp<int64_t>(size_ - position_, 0, bytes));
   while (true) {
     const ssize_t got = seekable() ? pread(fd_, buffer, static_cast<size_t>(bytes), position_)
                                    : read(fd_, buffer, static_cast<size_t>(bytes));

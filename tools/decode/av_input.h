@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "tools/decode/decode_message.h"
 
 struct AVIOContext;
 
@@ -15,9 +16,9 @@ namespace superfluid::decode {
 // one.
 class AvInput {
  public:
-  // `fd` must outlive it. Errors: ResourceExhausted (a file of more than `max_bytes`; memory),
+  // `fd` must outlive it. Errors: ResourceExhausted (more bytes than `limits` allow; memory),
   // InvalidArgument (an empty file, a folder).
-  static absl::StatusOr<std::unique_ptr<AvInput>> Open(int fd, uint64_t max_bytes);
+  static absl::StatusOr<std::unique_ptr<AvInput>> Open(int fd, const DecodeLimits& limits);
   ~AvInput();
   AvInput(const AvInput&) = delete;
   AvInput& operator=(const AvInput&) = delete;

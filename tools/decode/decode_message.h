@@ -23,6 +23,7 @@ inline constexpr int kInputFd = 6;  // of the recording, once it has come
 
 // What one recording may cost. Each limit ends its own request.
 struct DecodeLimits {
+  uint64_t input_bytes = 0;  // of a file, how many from its beginning are the recording; 0: all
   uint64_t max_input_bytes = uint64_t{4} << 30;
   uint64_t max_seconds = 24 * 3600;             // of decoded audio
   uint64_t memory_bytes = uint64_t{256} << 20;  // beyond what the libraries take

@@ -111,7 +111,7 @@ void SetError(const DecodeError& error, DecodeReport& report) {
 DecodeReport DecodeRecording(int input_fd, int pcm_fd, const DecodeLimits& limits) {
   av_log_set_level(AV_LOG_QUIET);
   DecodeReport report = {.outcome = DecodeOutcome::kDone};
-  absl::StatusOr<std::unique_ptr<AvInput>> input = AvInput::Open(input_fd, limits.max_input_bytes);
+  absl::StatusOr<std::unique_ptr<AvInput>> input = AvInput::Open(input_fd, limits);
   if (!input.ok()) {
     SetError(FromStatus(input.status()), report);
     return report;

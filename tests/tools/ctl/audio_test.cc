@@ -173,6 +173,23 @@ TEST(PcmReaderTest, RefusesDamagedHeaders) {
   EXPECT_TRUE(absl::IsInvalidArgument(OpenBytes(huge_format).status()));
 }
 
+TEST(PcmReaderTest, AsksForTheEndOnce) {
+  for (const absl::Status& end : {absl::OkStatus(), absl::DataLossError("cut short")}) {
+    absl::StatusOr<PcmReader> reader = OpenBytes("samples and more", PcmKind::kRaw);
+    ASSERT_TRUE(reader.ok());
+    int asked = 0;
+    reader->CheckEndBy([&asked, &end] {
+      ++asked;
+      return end;
+    });
+    EXPECT_EQ(*reader->Read(100), "samples and more");
+    EXPECT_EQ(asked, 0);
+    EXPECT_EQ(reader->Read(100).status(), end);
+    EXPECT_TRUE(reader->Read(100).ok());
+    EXPECT_EQ(asked, 1);
+  }
+}
+
 TEST(PcmReaderTest, ReportsWhatCannotBeRead) {
   const absl::Status status =
       PcmReader::Open(OpenFile(testing::TempDir()), "a folder", kRaw).status();

@@ -140,6 +140,12 @@ TEST_F(TranscribeOptionsTest, TakesTimesWithUnits) {
   EXPECT_EQ(options_.deadline_ms, 60'000u);
 }
 
+TEST_F(TranscribeOptionsTest, LetsADecoderSetThePace) {
+  EXPECT_EQ(Parse({"a", "--decode"}), "");
+  EXPECT_EQ(SpeedOf(options_), 0);
+  EXPECT_NE(Parse({"a", "--decode", "--raw"}), "");
+}
+
 TEST_F(TranscribeOptionsTest, LetsStandardInputSetThePace) {
   EXPECT_EQ(Parse({"a", "--live"}), "");
   EXPECT_EQ(SpeedOf(options_), 1);

@@ -130,6 +130,9 @@ class TranscribeRun {
     if (const std::string change = audio_->Change(); !change.empty()) {
       text += FailureLine({.what = change, .advice = ""});
     }
+    if (const std::string note = audio_->note(); !note.empty()) {
+      text += FailureLine({.what = note, .advice = ""});
+    }
     if (out_file_.has_value()) {
       if (const absl::Status status = FinishOutput(outcome, &text); !status.ok()) {
         return FailWithText(status);

@@ -42,6 +42,18 @@ std::string RawWarning(int fd, const std::string& name) {
   return absl::StrCat(name, " looks like ", kind, ": --raw takes all of it for samples");
 }
 
+// Whether a named file is one that the worker does not read. One that cannot be opened here is the
+// worker's to speak about.
+bool IsToBeDecoded(const TranscribeOptions& options) {
+  if (options.decode) return true;
+  if (options.raw) return false;
+  const absl::StatusOr<OwnedFd> fd = OpenInput(options.file, -1);
+  if (!fd.ok()) return false;
+  std::array<char, kForeignKindBytes> bytes = {};
+  const ssize_t got = pread(fd->get(), bytes.data(), bytes.size(), 0);
+  return got > 0 && IsForeignRecording({bytes.data(), static_cast<size_t>(got)});
+}
+
 }  // namespace
 
 AudioInput::AudioInput(Source source) : source_(std::move(source)) {}
@@ -51,22 +63,34 @@ absl::StatusOr<AudioInput> AudioInput::Open(const TranscribeOptions& options, in
   // The worker has other descriptors than we, and opens regular files only.
   if (route == AudioRoute::kPath && IsOursAlone(options.file)) route = AudioRoute::kInline;
   const FileStamp stamp = StampOf(options.file);
+  const bool named_file = options.file != "-" && stamp.regular;
   absl::StatusOr<AudioInput> input =
-      AudioInput(linkw::AudioPath{.path = PathForWorker(options.file)});
-  std::string warning;
-  if (route != AudioRoute::kPath) {
-    absl::StatusOr<OwnedFd> fd = OpenInput(options.file, in_fd);
-    if (!fd.ok()) return fd.status();
-    if (options.raw) warning = RawWarning(fd->get(), NameOf(options.file));
-    input = route == AudioRoute::kLive ? OpenLive(options, *std::move(fd))
-                                       : OpenShared(options, fd->get(), {});
-  }
-  if (!input.ok()) return input;
-  input->warning_ = std::move(warning);
-  if (route != AudioRoute::kLive && options.file != "-" && stamp.regular) {
+      named_file && IsToBeDecoded(options) ? OpenFile(options) : OpenAsItIs(options, route, in_fd);
+  if (input.ok() && named_file && route != AudioRoute::kLive) {
     input->watched_ = options.file;
     input->stamp_ = stamp;
   }
+  return input;
+}
+
+absl::StatusOr<AudioInput> AudioInput::OpenFile(const TranscribeOptions& options) {
+  absl::StatusOr<OwnedFd> fd = OpenInput(options.file, -1);
+  if (!fd.ok()) return fd.status();
+  return OpenDecoded(options, fd->get(), 0);
+}
+
+absl::StatusOr<AudioInput> AudioInput::OpenAsItIs(const TranscribeOptions& options,
+                                                  AudioRoute route, int in_fd) {
+  if (route == AudioRoute::kPath) {
+    return AudioInput(linkw::AudioPath{.path = PathForWorker(options.file)});
+  }
+  absl::StatusOr<OwnedFd> fd = OpenInput(options.file, in_fd);
+  if (!fd.ok()) return fd.status();
+  const std::string warning = options.raw ? RawWarning(fd->get(), NameOf(options.file)) : "";
+  absl::StatusOr<AudioInput> input = route == AudioRoute::kLive && !options.decode
+                                         ? OpenLive(options, *std::move(fd))
+                                         : OpenShared(options, fd->get(), {});
+  if (input.ok()) input->warning_ = warning;
   return input;
 }
 
@@ -84,10 +108,44 @@ absl::StatusOr<AudioInput> AudioInput::OpenShared(const TranscribeOptions& optio
                                                   std::string_view begin) {
   absl::StatusOr<SharedBytes> bytes = ReadIntoSharedMemory(fd, NameOf(options.file), begin);
   if (!bytes.ok()) return bytes.status();
+  const std::string_view contents(reinterpret_cast<const char*>(bytes->segment.data()),
+                                  bytes->length);
+  if (options.decode || (!options.raw && IsForeignRecording(contents))) {
+    const absl::StatusOr<OwnedFd> copy = bytes->segment.DuplicateFd();
+    if (!copy.ok()) return copy.status();
+    return OpenDecoded(options, copy->get(), bytes->length);
+  }
   SharedAudio audio = {.bytes = *std::move(bytes), .format = linkw::EncodedFile{}};
   if (options.raw) audio.format = RawFormat(options);
   return AudioInput(std::move(audio));
 }
+
+// As it is decoded, or, in shared memory, when it is: for the worker that is a recording like any
+// other then, and not live.
+absl::StatusOr<AudioInput> AudioInput::OpenDecoded(const TranscribeOptions& options, int fd,
+                                                   uint64_t length) {
+  const std::string name = NameOf(options.file);
+  absl::StatusOr<std::unique_ptr<DecodedAudio>> decoded = DecodedAudio::Open(fd, length, name);
+  if (!decoded.ok()) return decoded.status();
+  OwnedFd samples = (*decoded)->TakeSamples();
+  if (options.send_inline) {
+    absl::StatusOr<SharedBytes> bytes = ReadIntoSharedMemory(samples.get(), name);
+    if (!bytes.ok()) return bytes.status();
+    if (absl::Status status = (*decoded)->Finish(); !status.ok()) return status;
+    AudioInput input(SharedAudio{.bytes = *std::move(bytes), .format = DecodedFormat()});
+    input.decoded_ = *std::move(decoded);
+    return input;
+  }
+  absl::StatusOr<PcmReader> reader =
+      PcmReader::Open(std::move(samples), name, DecodedFormat(), PcmKind::kRaw);
+  if (!reader.ok()) return reader.status();
+  reader->CheckEndBy([audio = decoded->get()] { return audio->Finish(); });
+  AudioInput input(*std::move(reader));
+  input.decoded_ = *std::move(decoded);
+  return input;
+}
+
+std::string AudioInput::note() const { return decoded_ == nullptr ? "" : decoded_->note(); }
 
 std::string AudioInput::Change() const {
   return watched_.empty() ? "" : ChangeText(watched_, stamp_, StampOf(watched_));

@@ -138,6 +138,9 @@ absl::StatusOr<std::string> PcmReader::Read(size_t max_bytes, int stop_fd) {
   }
   absl::StatusOr<std::string> bytes = ReadSamples(max_bytes, stop_fd);
   if (!bytes.ok()) return bytes;
+  if (bytes->empty() && end_check_ != nullptr) {
+    if (absl::Status status = std::exchange(end_check_, nullptr)(); !status.ok()) return status;
+  }
   if (bytes->empty() && !any_samples_) {
     return absl::InvalidArgumentError(absl::StrCat(name_, " is empty"));
   }

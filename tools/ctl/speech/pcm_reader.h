@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "protocol/messages/messages.h"
@@ -41,12 +43,15 @@ class PcmReader {
   static absl::StatusOr<PcmReader> Open(OwnedFd fd, std::string name, const linkw::PcmFormat& raw,
                                         PcmKind kind, BegunFile* begun);
 
+  // Has `check` asked when the samples have ended, once; an error of it is Read's.
+  void CheckEndBy(std::function<absl::Status()> check) { end_check_ = std::move(check); }
+
   const linkw::PcmFormat& format() const { return format_; }
   uint64_t bytes_per_second() const;
 
   // The next samples, at most `max_bytes`, as soon as there are any; empty: the end. A frame may be
   // split. Errors: Cancelled (`stop_fd` became readable first; -1: none), Internal, InvalidArgument
-  // (there were no samples at all).
+  // (there were no samples at all), those of the check of the end.
   absl::StatusOr<std::string> Read(size_t max_bytes, int stop_fd = -1);
 
  private:
@@ -65,6 +70,7 @@ class PcmReader {
   OwnedFd fd_;
   std::string name_;
   linkw::PcmFormat format_;
+  std::function<absl::Status()> end_check_;
   bool any_samples_ = false;
   bool opening_ = true;                 // until the first sample
   std::string begin_;                   // what was read so far while opening

@@ -30,6 +30,7 @@ constexpr char kFooter[] =
     "  superfluidctl transcribe talk.flac --json --stream   # a JSON object a line, as they come\n"
     "  superfluidctl transcribe talk.flac --inline          # where the worker cannot read the "
     "file\n"
+    "  superfluidctl transcribe talk.mp4                    # decoded here, as it is sent\n"
     "  superfluidctl transcribe talk.wav --live             # as if it were spoken now\n"
     "  arecord -f S16_LE -r 16000 -t raw | superfluidctl transcribe - --live --partials\n"
     "\n"
@@ -58,7 +59,13 @@ void AddAudioOptions(CLI::App& app, TranscribeOptions& options) {
       ->check(CLI::Range(0.0, 1000.0))
       ->needs(live)
       ->group(kAudioGroup);
-  app.add_flag("--raw", options.raw, "FILE is raw s16 PCM, sent as it is")->group(kAudioGroup);
+  CLI::Option* raw =
+      app.add_flag("--raw", options.raw, "FILE is raw s16 PCM, sent as it is")->group(kAudioGroup);
+  app.add_flag("--decode", options.decode,
+               "Decode FILE here, with libav, whatever it is (without: if it is of a kind that the "
+               "worker does not read, such as mp4, webm, aac, amr, wma)")
+      ->excludes(raw)
+      ->group(kAudioGroup);
   app.add_option("--rate", options.rate_hz, "Sample rate of raw PCM, in Hz")
       ->check(WholeNumber(100, 768000))
       ->default_str("16000")
@@ -176,6 +183,7 @@ AudioRoute RouteOf(const TranscribeOptions& options) {
 }
 
 double SpeedOf(const TranscribeOptions& options) {
+  if (!options.live) return 0;
   return options.speed.value_or(options.file == "-" ? 0 : 1);
 }
 

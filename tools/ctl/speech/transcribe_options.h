@@ -43,6 +43,7 @@ struct TranscribeOptions {
   // Of live audio, as a multiple of real time; 0: as fast as the worker takes it.
   std::optional<double> speed;
   bool raw = false;
+  bool decode = false;
   std::optional<uint32_t> rate_hz;
   std::optional<uint32_t> channels;
   std::string output;
@@ -58,8 +59,8 @@ absl::Status CheckTranscribeOptions(const TranscribeOptions& options);
 TranscriptKind KindOf(const TranscribeOptions& options);
 AudioRoute RouteOf(const TranscribeOptions& options);
 
-// As it is meant if it is not given: a file as if it were spoken, while standard input sets the
-// pace itself.
+// As it is meant if it is not given: a live file as if it were spoken, while standard input and a
+// decoder set the pace themselves.
 double SpeedOf(const TranscribeOptions& options);
 
 // What raw PCM is said to be.
