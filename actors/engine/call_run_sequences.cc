@@ -29,6 +29,7 @@ CallRun::Reply CallRun::Call(const linkw::Trim& call) {
   const absl::Status trimmed =
       generation_->Trim(ToEngine(call.sequence), ToEngine(call.space_id), call.new_len);
   if (!trimmed.ok()) return trimmed;
+  link_.demoted.Trim(ToEngine(call.sequence), ToEngine(call.space_id), call.new_len);
   if (call.new_len == 0) link_.maybe_empty.insert(static_cast<uint64_t>(call.sequence));
   return linkw::TrimResult{};
 }

@@ -101,7 +101,7 @@ void NoteOpDone(EngineLink& link, const linkw::StateOp& op, const linkw::StateEn
   } else if (std::holds_alternative<linkw::Promote>(op)) {
     link.demoted.Remove(sequence, EntryOf(envelope));
   } else if (std::holds_alternative<linkw::Restore>(op)) {
-    link.demoted.Forget(sequence);
+    link.demoted.ForgetSpace(sequence, EntryOf(envelope).space);
   }
 }
 

@@ -131,5 +131,42 @@ TEST_F(OpRunTest, APromoteOfOtherStateThanWasDemotedIsAMismatch) {
   EXPECT_TRUE(Begin(promote, 260).ok()) << "nothing is known any more";
 }
 
+// A sequence that is used again and again, as a slot.
+TEST_F(OpRunTest, WhatATrimCutOffIsForgotten) {
+  const SequenceHandle sequence{4};
+  const linkw::Demote demote{.sequence = linkw::SequenceId{4}, .range = {0, 32}};
+  NoteOpDone(link_, demote, {.provenance = Digest{1}, .range = {0, 32}});
+  const DemotedRanges::Entry later{.range = {0, 32}, .provenance = Digest{2}};
+  EXPECT_TRUE(link_.demoted.Contradicts(sequence, later));
+  link_.demoted.Trim(sequence, SpaceId{}, 32);
+  EXPECT_TRUE(link_.demoted.Contradicts(sequence, later)) << "nothing was cut off";
+  link_.demoted.Trim(sequence, SpaceId{1}, 0);
+  EXPECT_TRUE(link_.demoted.Contradicts(sequence, later)) << "another space was cut";
+  link_.demoted.Trim(sequence, SpaceId{}, 0);
+  EXPECT_FALSE(link_.demoted.Contradicts(sequence, later));
+  EXPECT_EQ(link_.demoted.CountOf(sequence), 0u);
+}
+
+TEST_F(OpRunTest, ADemotionReplacesTheEarlierOneOfItsRange) {
+  const linkw::Demote demote{.sequence = linkw::SequenceId{4}, .range = {0, 32}};
+  for (uint8_t life = 1; life <= 3; ++life) {
+    NoteOpDone(link_, demote, {.provenance = Digest{life}, .range = {0, 32}});
+  }
+  EXPECT_EQ(link_.demoted.CountOf(SequenceHandle{4}), 1u);
+  EXPECT_FALSE(
+      link_.demoted.Contradicts(SequenceHandle{4}, {.range = {0, 32}, .provenance = Digest{3}}));
+}
+
+TEST_F(OpRunTest, ARestoreForgetsItsOwnSpaceOnly) {
+  const linkw::Demote demote{.sequence = linkw::SequenceId{4}, .range = {0, 32}};
+  for (const uint32_t space : {1, 2}) {
+    NoteOpDone(link_, demote,
+               {.provenance = Digest{9}, .space_id = linkw::SpaceId{space}, .range = {0, 32}});
+  }
+  NoteOpDone(link_, linkw::Restore{.sequence = linkw::SequenceId{4}},
+             {.space_id = linkw::SpaceId{1}, .range = {0, 32}});
+  EXPECT_EQ(link_.demoted.CountOf(SequenceHandle{4}), 1u);
+}
+
 }  // namespace
 }  // namespace superfluid
