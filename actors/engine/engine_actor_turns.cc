@@ -70,7 +70,8 @@ bool EngineActorState::MayHaveWork() const {
 }
 
 void EngineActorState::ScheduleStep() {
-  if (step_scheduled_ || engine_ == nullptr || !MayHaveWork()) return;
+  // After a tick once more: what came during its step is in the mailbox, and was queued.
+  if (step_scheduled_ || engine_ == nullptr || !(MayHaveWork() || turns_.awaits_tick())) return;
   step_scheduled_ = true;
   compat::Send(self_, EngineActor(self_), RunMicroStep{});
 }

@@ -14,6 +14,7 @@ constexpr int64_t kLeastChargeNs = 1000;
 
 std::optional<Turn> TurnPolicy::Next(const Ready& ready) {
   if (std::none_of(ready.begin(), ready.end(), [](bool is_ready) { return is_ready; })) {
+    last_was_tick_ = false;  // the next tick comes alone
     Admit(ready);
     return std::nullopt;
   }

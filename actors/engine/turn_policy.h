@@ -13,12 +13,12 @@ inline constexpr size_t kTurns = 4;
 
 // Decides which kind of work takes the engine's next micro-step.
 //
-// A tick that comes alone goes first: one that became ready after the last tick ended, and so after
-// the others had their turn, waits for one micro-step of other work at most. Ticks that queue (the
-// next is ready when one ends) share the engine's *time* with the other kinds: each kind is charged
-// the time of its micro-steps, and the ready kind with the least charge goes next; among equals the
-// one served longest ago. So a short transcription behind a queue of long ticks waits for one of
-// them, and a queued tick for as much other work as a tick took before, at most.
+// A tick that comes alone goes first: one that became ready after the last tick ended and a
+// decision was made without it, waits for one micro-step of other work at most. Ticks that queue
+// (the next is ready when one ends) share the engine's *time* with the other kinds: each kind is
+// charged the time of its micro-steps, and the ready kind with the least charge goes next; among
+// equals the one served longest ago. So a short transcription behind a queue of long ticks waits
+// for one of them, and a queued tick for as much other work as a tick took before, at most.
 //
 // Invariants:
 //   1. A kind that becomes ready is charged at least what the least charged ready kind was at the
@@ -37,6 +37,10 @@ class TurnPolicy {
   // Returns the kind to serve, which counts as served; nullopt if none is ready. Called once for
   // each micro-step.
   std::optional<Turn> Next(const Ready& ready);
+
+  // Returns whether the next tick would count as queued. It is alone if Next finds nothing before
+  // it comes: whoever has nothing to do asks once more while this is true.
+  bool awaits_tick() const { return last_was_tick_; }
 
   // Adds the time that a micro-step of this kind took, at least a microsecond.
   void Charge(Turn turn, int64_t engine_ns);

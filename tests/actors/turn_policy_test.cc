@@ -33,6 +33,15 @@ class TurnPolicyTest : public testing::Test {
 
 TEST_F(TurnPolicyTest, NothingReadyIsNoTurn) { EXPECT_EQ(policy_.Next({}), std::nullopt); }
 
+TEST_F(TurnPolicyTest, ATickAfterAnIdleMomentIsAlone) {
+  EXPECT_EQ(Take(kTicks, {400 * kMs}), Turn::kTick);
+  EXPECT_TRUE(policy_.awaits_tick());
+  EXPECT_EQ(policy_.Next({}), std::nullopt);
+  EXPECT_FALSE(policy_.awaits_tick());
+  EXPECT_EQ(Take(kTicksAndSpeech, {400 * kMs, 0, 0, 10 * kMs}), Turn::kTick)
+      << "it owes nothing for the tick before";
+}
+
 TEST_F(TurnPolicyTest, TicksAloneRunBackToBack) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(Take(kTicks, {20 * kMs}), Turn::kTick);
 }
