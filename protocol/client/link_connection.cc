@@ -86,29 +86,29 @@ absl::StatusOr<LinkConnection::Request> LinkConnection::Open(const DriverMessage
 
 absl::StatusOr<uint64_t> LinkConnection::Write(const DriverMessage& message, Request* request) {
   const EncodedMessage encoded = Serialize(message);
-  const Deadline deadline = Deadline::After(options_.write_timeout);
   if (IsUrgent(encoded.type)) {
     const WriteTurnHolder turn(write_turn_, /*urgent=*/true);
-    return WriteFrame(encoded, request, deadline);
+    return WriteFrame(encoded, request);
   }
-  // One at a time waits for room, so that what it finds is still there when it has the turn.
+  // One at a time waits for room, so that what it finds is still there when it has the turn. Its
+  // time begins then: behind others that get through it waits for them, not for a dead worker.
   absl::MutexLock lock(&ordinary_mutex_);
-  absl::Status status = AwaitRoom(deadline);
+  absl::Status status = AwaitRoom(Deadline::After(options_.write_timeout));
   if (!status.ok()) return status;
   const WriteTurnHolder turn(write_turn_, /*urgent=*/false);
-  return WriteFrame(encoded, request, deadline);
+  return WriteFrame(encoded, request);
 }
 
 // The queue is in place before the frame goes out: the answer may be quick.
-absl::StatusOr<uint64_t> LinkConnection::WriteFrame(const EncodedMessage& encoded, Request* request,
-                                                    Deadline deadline) {
+absl::StatusOr<uint64_t> LinkConnection::WriteFrame(const EncodedMessage& encoded,
+                                                    Request* request) {
   absl::Status status = router_.status();
   if (!status.ok()) return status;
   const uint64_t seq = encoder_.next_seq();
   const absl::StatusOr<std::string> frame = encoder_.Encode(encoded.type, 0, encoded.payload);
   if (!frame.ok()) return frame.status();
   if (request != nullptr) *request = {seq, router_.Open(seq)};
-  status = WriteAll(*frame, deadline);
+  status = WriteAll(*frame);
   if (!status.ok()) return status;
   return seq;
 }
@@ -121,7 +121,9 @@ absl::Status LinkConnection::AwaitRoom(Deadline deadline) {
   return router_.status();
 }
 
-absl::Status LinkConnection::WriteAll(std::string_view bytes, Deadline deadline) {
+// The worker has `write_timeout` for each piece that it takes: a slow one is not a dead one.
+absl::Status LinkConnection::WriteAll(std::string_view bytes) {
+  Deadline deadline = Deadline::After(options_.write_timeout);
   while (!bytes.empty()) {
     const absl::StatusOr<IoResult> result = frames_->Write(absl::MakeConstSpan(&bytes, 1));
     if (!result.ok()) {
@@ -130,6 +132,7 @@ absl::Status LinkConnection::WriteAll(std::string_view bytes, Deadline deadline)
     }
     if (result->state == IoState::kClosed) return WorkerIsGone();
     bytes.remove_prefix(result->bytes);
+    if (result->bytes > 0) deadline = Deadline::After(options_.write_timeout);
     if (result->state == IoState::kOk) continue;
     const absl::Duration patience = deadline.left();
     if (patience <= absl::ZeroDuration()) {  // a frame was cut, perhaps: there is no way back

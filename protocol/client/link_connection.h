@@ -76,11 +76,10 @@ class LinkConnection {
 
  private:
   absl::StatusOr<uint64_t> Write(const DriverMessage& message, Request* request);
-  absl::StatusOr<uint64_t> WriteFrame(const EncodedMessage& encoded, Request* request,
-                                      Deadline deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
-  absl::Status AwaitRoom(Deadline deadline);
-  absl::Status WriteAll(std::string_view bytes, Deadline deadline)
+  absl::StatusOr<uint64_t> WriteFrame(const EncodedMessage& encoded, Request* request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
+  absl::Status AwaitRoom(Deadline deadline);
+  absl::Status WriteAll(std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
   void Read();
   absl::Status ReadSome();
   absl::Status DecodeAll();
