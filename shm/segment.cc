@@ -137,7 +137,10 @@ absl::StatusOr<Segment> Segment::Attach(OwnedFd fd, uint64_t expected_bytes, Seg
   if (absl::Status status = CheckSize(fd.get(), expected_bytes, limits); !status.ok()) {
     return status;
   }
-  return Map(std::move(fd), static_cast<size_t>(expected_bytes), access);
+  absl::StatusOr<Segment> segment = Map(std::move(fd), static_cast<size_t>(expected_bytes), access);
+  // The mapping holds the memory. A peer may have a thousand buffers: their descriptors are closed.
+  if (segment.ok()) segment->fd_ = OwnedFd();
+  return segment;
 }
 
 absl::StatusOr<Segment> Segment::Map(OwnedFd fd, size_t size, SegmentAccess access) {
@@ -180,7 +183,8 @@ absl::Status Segment::Prefault() const {
 }
 
 absl::StatusOr<OwnedFd> Segment::DuplicateFd() const {
-  if (!fd_.valid()) return absl::FailedPreconditionError("an empty segment has no descriptor");
+  if (!fd_.valid())
+    return absl::FailedPreconditionError("only a segment made here has a descriptor");
   OwnedFd copy(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
   if (!copy.valid()) return absl::ErrnoToStatus(errno, "cannot duplicate a descriptor");
   return copy;

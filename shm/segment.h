@@ -40,7 +40,8 @@ class Segment {
   // (peers round up to pages) up to limits.max_bytes. Errors: InvalidArgument (expected_bytes is 0;
   // not a memfd of ordinary pages; not sealed against shrinking and growing; smaller than expected;
   // larger than the limit), PermissionDenied (kReadWrite, but a seal or the descriptor's own mode
-  // forbids writing), ResourceExhausted (memory, mappings). The descriptor is closed on error.
+  // forbids writing), ResourceExhausted (memory, mappings). The descriptor is closed in any case:
+  // the mapping is enough.
   static absl::StatusOr<Segment> Attach(OwnedFd fd, uint64_t expected_bytes, SegmentAccess access,
                                         const SegmentLimits& limits = {});
 
@@ -64,8 +65,8 @@ class Segment {
   // ResourceExhausted if memory does not suffice.
   absl::Status Prefault() const;
 
-  // Another descriptor of the same memory, for passing on. FailedPrecondition if empty,
-  // ResourceExhausted if the process has no descriptor left.
+  // Returns another descriptor of the same memory, for passing on. FailedPrecondition if empty or
+  // attached, ResourceExhausted if the process has no descriptor left.
   absl::StatusOr<OwnedFd> DuplicateFd() const;
 
  private:
@@ -73,7 +74,7 @@ class Segment {
   static absl::StatusOr<Segment> Map(OwnedFd fd, size_t size, SegmentAccess access);
   void Unmap();
 
-  OwnedFd fd_;
+  OwnedFd fd_;  // none of an attached segment
   std::byte* data_ = nullptr;
   size_t size_ = 0;
   SegmentAccess access_ = SegmentAccess::kReadOnly;

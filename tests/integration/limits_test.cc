@@ -76,9 +76,6 @@ TEST(LimitsTest, FarDeadlinesOfLinksThatHaveEndedKeepNoThreads) {
   EXPECT_LE(ThreadsOf(worker.pid()), before);
 }
 
-// AddressSanitizer itself reserves more than any limit on the address space.
-#ifndef __SANITIZE_ADDRESS__
-
 // A limit of this process, which children inherit, while it lives.
 class ScopedLimit {
  public:
@@ -95,6 +92,21 @@ class ScopedLimit {
   const int resource_;
   rlimit before_{};
 };
+
+// The soft limit that shells and systemd give is less than the buffers of one driver take.
+TEST(LimitsTest, TheWorkerMayHaveAsManyDescriptorsAsTheHardLimitSays) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const ScopedLimit few(RLIMIT_NOFILE, 64);
+  WorkerProcess worker({"--engine", "sim"});
+  ASSERT_NE(worker.Connect(), nullptr);
+  rlimit raised{};
+  ASSERT_EQ(prlimit(worker.pid(), RLIMIT_NOFILE, nullptr, &raised), 0);
+  EXPECT_EQ(raised.rlim_cur, limit.rlim_max);
+}
+
+// AddressSanitizer itself reserves more than any limit on the address space.
+#ifndef __SANITIZE_ADDRESS__
 
 // A worker whose threads have stacks of 256 MiB, so that a limit on the address space is a limit on
 // threads (those on processes do not hold for root).

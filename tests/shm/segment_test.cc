@@ -267,6 +267,17 @@ TEST_F(SegmentTest, PrefaultBringsInEveryPageAndKeepsTheBytes) {
   EXPECT_TRUE(Segment().Prefault().ok());
 }
 
+TEST_F(SegmentTest, AnAttachedSegmentKeepsNoDescriptor) {
+  const Segment made = *Segment::Create(4096, "made");
+  OwnedFd fd = *made.DuplicateFd();
+  const int number = fd.get();
+  const Segment attached = *Segment::Attach(std::move(fd), 4096, SegmentAccess::kReadWrite);
+  EXPECT_EQ(fcntl(number, F_GETFD), -1);
+  EXPECT_EQ(attached.DuplicateFd().status().code(), absl::StatusCode::kFailedPrecondition);
+  attached.data()[7] = std::byte{1};
+  EXPECT_EQ(made.data()[7], std::byte{1});
+}
+
 TEST_F(SegmentTest, MovesOwnership) {
   Segment first = CreateSegment();
   first.data()[0] = std::byte{3};

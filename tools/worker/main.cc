@@ -2,12 +2,14 @@
 #include <variant>
 
 #include "tools/worker/crash_report.h"
+#include "tools/worker/descriptors.h"
 #include "tools/worker/worker_log.h"
 #include "tools/worker/worker_options.h"
 #include "tools/worker/worker_process.h"
 
 int main(int argc, char** argv) {
   superfluid::HoldStandardDescriptors();
+  superfluid::RaiseDescriptorLimit();
   superfluid::InstallCrashReport(argv[0]);
   const auto parsed = superfluid::ParseWorkerOptions(argc, argv);
   if (const auto* exit = std::get_if<superfluid::ParseExit>(&parsed)) {

@@ -122,14 +122,6 @@ absl::Status TakeOverStandardOutput(Log& log) {
 
 }  // namespace
 
-void HoldStandardDescriptors() {
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    if (fcntl(fd, F_GETFD) != -1) continue;
-    // Gets the lowest number: fd. Without a /dev, what holds it cannot be read or written.
-    if (open("/dev/null", O_RDWR) == -1) (void)open("/", O_PATH);
-  }
-}
-
 absl::Status StartLog(const std::string& level) {
   const LeaveSignalsToOthers guard;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)

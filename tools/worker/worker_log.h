@@ -13,10 +13,6 @@ namespace superfluid {
 // thread writes it to standard error. Descriptors 1 and 2 become a pipe, of which each line is
 // logged as `library.says`; the standard error that the process was given is kept aside.
 
-// Opens /dev/null for each standard descriptor that is closed, so that no file or socket of the
-// process gets its number. From main, first.
-void HoldStandardDescriptors();
-
 // Makes the log spdlog's default logger, for lines of `level` ("trace" to "error", "off") and
 // above. Errors: Internal (no thread or no pipe can be had). REQUIRES: called once, from main,
 // while there is no other thread; the threads that it makes leave signals to others.
