@@ -18,7 +18,7 @@ enum class CancelReason : uint8_t {
 };
 
 // The one flag that a request's owner sets and the engine reads between (and, where a library
-// allows it, inside) micro-steps. It is one of the two places where actors share memory: a cancel
+// allows it, inside) micro-steps. Actors share it: a cancel
 // must not wait in a mailbox behind the very step that it wants to stop.
 //
 // Threads: any thread may call any method. The first Cancel wins; later ones change nothing.

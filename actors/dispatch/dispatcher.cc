@@ -33,6 +33,8 @@ std::string Whereabouts(const linkw::Frame& frame) {
 void DispatcherState::Start(DispatcherContext context) {
   context_ = std::move(context);
   descriptors_.emplace(context_.limits.descriptor_patience);
+  requests_.emplace(context_.limits);
+  reply_credit_.emplace(context_.limits.unsent_replies);
   const Dispatcher me(self_);
   LinkWriterOptions writer_options;
   writer_options.max_frame = context_.limits.max_frame;
@@ -64,36 +66,45 @@ void DispatcherState::Start(DispatcherContext context) {
   spdlog::debug("link.opened link={}", Number(context_.id));
 }
 
-DispatcherState::Credit DispatcherState::MakeCredit(const linkw::Frame& frame) {
-  const bool urgent = Overtakes(frame.type());
-  return std::make_shared<FrameCredit>(reader_, GrantFrames{.frames = urgent ? 0u : 1u,
-                                                            .urgent_frames = urgent ? 1u : 0u,
-                                                            .payload_bytes = frame.payload.size()});
+DispatcherState::Credit DispatcherState::MakeCredit(GrantFrames grant) {
+  return std::make_shared<FrameCredit>(reader_, grant);
+}
+
+HeldFrame DispatcherState::Hold(const std::shared_ptr<const linkw::Frame>& frame) {
+  const linkw::MessageType type = frame->type();
+  const uint64_t bytes = BytesOfCredit(type, frame->payload.size());
+  HeldFrame held{.frame = frame, .since_ns = compat::NowNs(self_)};
+  if (type == linkw::MessageType::kTranscribeAudio) {
+    held.turn = MakeCredit({.frames = 1});
+    held.credit = MakeCredit({.payload_bytes = bytes});
+  } else if (Overtakes(type)) {
+    held.credit = MakeCredit({.urgent_frames = 1, .payload_bytes = bytes});
+  } else {
+    held.credit = MakeCredit({.frames = 1, .payload_bytes = bytes});
+  }
+  return held;
 }
 
 void DispatcherState::OnFrame(const FrameReceived& received) {
-  if (phase_ == LinkPhase::kEnded) return;
+  if (session_.ended()) return;
   context_.last_heard_ns->store(compat::NowNs(self_), std::memory_order_relaxed);
-  HeldFrame held{.frame = received.frame,
-                 .credit = MakeCredit(*received.frame),
-                 .since_ns = compat::NowNs(self_)};
+  HeldFrame held = Hold(received.frame);
   // A peer that does not read its answers is not read either, until it does.
-  if (unsent_replies_ > context_.limits.unsent_replies) withheld_credit_.push_back(held.credit);
-  if (phase_ != LinkPhase::kClaimingRole && Overtakes(held.frame->type())) {
+  reply_credit_->OnFrame(held.turn != nullptr ? held.turn : held.credit);
+  if (session_.handles_frames() && Overtakes(held.frame->type())) {
     Handle(held);
     return;
   }
-  held_.push_back(std::move(held));
+  held_.Push(std::move(held));
   HandleHeld();
 }
 
 // Handles what waits, in order, as far as nothing stands in the way. Handlers may call back here.
 void DispatcherState::HandleHeld() {
   if (std::exchange(handling_held_, true)) return;
-  while (phase_ != LinkPhase::kEnded && phase_ != LinkPhase::kClaimingRole && !held_.empty()) {
+  while (session_.handles_frames() && !held_.empty()) {
     if (Handle(held_.front()) == Outcome::kHold) break;
-    if (!held_.empty()) held_.pop_front();
-    awaited_until_ns_ = 0;
+    held_.Pop();
   }
   handling_held_ = false;
   MakeRoomForAwaited();
@@ -101,13 +112,8 @@ void DispatcherState::HandleHeld() {
 
 // Handles what overtakes and came while the link's role was being decided.
 void DispatcherState::HandleOvertaking() {
-  std::deque<HeldFrame> held = std::exchange(held_, {});
-  for (HeldFrame& frame : held) {
-    if (phase_ != LinkPhase::kEnded && Overtakes(frame.frame->type())) {
-      Handle(frame);
-    } else {
-      held_.push_back(std::move(frame));
-    }
+  for (const HeldFrame& frame : held_.TakeOvertaking()) {
+    if (!session_.ended()) Handle(frame);
   }
 }
 
@@ -118,9 +124,9 @@ DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
                         .credit = held.credit,
                         .payload_bytes = frame.payload.size(),
                         .since_ns = held.since_ns,
-                        .cancelled = held.cancelled};
+                        .cancel = held.cancel};
   if (!linkw::IsKnown(frame.header.type)) {
-    if (phase_ == LinkPhase::kAwaitingHello) {
+    if (session_.phase() == LinkPhase::kAwaitingHello) {
       LinkError(
           linkw::MakeStatus(linkw::Status::kProtocolError,
                             absl::StrCat("a message before HELLO (", Whereabouts(frame), ")")),
@@ -135,7 +141,7 @@ DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
       linkw::DirectionOf(current.type) == linkw::Direction::kToDaemon) {
     return Outcome::kHandled;  // as a droppable type that is not known
   }
-  absl::Status admitted = Admit(phase_, role_, current.type);
+  absl::Status admitted = Admit(session_.phase(), session_.role(), current.type);
   if (admitted.ok()) {
     absl::StatusOr<linkw::DriverMessage> message =
         linkw::ParseDriverMessage(current.type, frame.payload);
@@ -160,7 +166,7 @@ DispatcherState::Outcome DispatcherState::Route(const Current& current,
 }
 
 void DispatcherState::Reply(uint64_t correlation, linkw::WorkerMessage message) {
-  ++unsent_replies_;
+  reply_credit_->NoteHandedOver(1);
   compat::Send(
       self_, writer_,
       SendMessage{.correlation = correlation,
@@ -168,9 +174,14 @@ void DispatcherState::Reply(uint64_t correlation, linkw::WorkerMessage message) 
                   .ack_to = FrameWrittenSink(Dispatcher(self_))});
 }
 
-void DispatcherState::OnFrameWritten() {
-  --unsent_replies_;
-  if (unsent_replies_ <= context_.limits.unsent_replies) withheld_credit_.clear();
+void DispatcherState::OnFrameWritten() { reply_credit_->NoteWritten(); }
+
+bool DispatcherState::RefuseIfCancelled(const Current& current, RequestKind kind) {
+  const bool reached =
+      current.cancel == HeldCancel::kAny ||
+      (current.cancel == HeldCancel::kTranscription && kind == RequestKind::kTranscription);
+  if (reached) RefuseRequest(current, linkw::Status::kCancelled, "cancelled");
+  return reached;
 }
 
 void DispatcherState::RefuseRequest(const Current& current, linkw::Status status,
@@ -210,22 +221,9 @@ void DispatcherState::OnEndLink(const EndLink& end) {
 // One of the link's own actors, or a transcriber, is gone. Those that end in the normal course of
 // things have said so before; any other end is a fault, and its request or the link ends with it.
 void DispatcherState::OnDown(const caf::down_msg& down) {
-  if (phase_ == LinkPhase::kEnded) return;
-  for (const auto& [seq, request] : open_) {
-    if (request.transcriber == nullptr || request.transcriber.address() != down.source) continue;
-    spdlog::error("transcriber.died link={} seq={} reason=\"{}\"", Number(context_.id), seq,
-                  Printable(ToStatus(down.reason).message()));
-    request.token->Cancel(CancelReason::kRequested, [this] { return compat::NowNs(self_); });
-    compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
-    if (!request.answered) {
-      Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
-                        "the transcription failed inside the worker"));
-    }
-    return OnRequestFinished({.seq = seq});
-  }
-  if (artifact_checker_ != nullptr && down.source == artifact_checker_.address()) {
-    artifact_checker_ = nullptr;
-    return FailArtifactChecks("the check of artifacts failed inside the worker");
+  if (session_.ended()) return;
+  if (const std::optional<uint64_t> seq = RequestOf(down.source)) {
+    return OnTranscriberDied(*seq, down.reason);
   }
   if (!down.reason || down.reason == caf::exit_reason::normal) return;
   if (!IsPart(down.source)) return;
@@ -240,6 +238,29 @@ void DispatcherState::OnDown(const caf::down_msg& down) {
       "an actor of the link died");
 }
 
+// Returns the transcription that this actor serves.
+std::optional<uint64_t> DispatcherState::RequestOf(const compat::Address& transcriber) {
+  std::optional<uint64_t> found;
+  requests_->ForEach([&](uint64_t seq, const Requests::Entry& request) {
+    const Transcriber& serving = request.details.transcriber;
+    if (serving != nullptr && serving.address() == transcriber) found = seq;
+  });
+  return found;
+}
+
+void DispatcherState::OnTranscriberDied(uint64_t seq, const caf::error& reason) {
+  spdlog::error("transcriber.died link={} seq={} reason=\"{}\"", Number(context_.id), seq,
+                Printable(ToStatus(reason).message()));
+  const Requests::Entry& request = *requests_->Find(seq);
+  request.token->Cancel(CancelReason::kRequested, [this] { return compat::NowNs(self_); });
+  compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
+  if (!request.answered) {
+    Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
+                      "the transcription failed inside the worker"));
+  }
+  OnRequestFinished({.seq = seq});
+}
+
 // Whether the link cannot go on without this actor.
 bool DispatcherState::IsPart(const compat::Address& actor) const {
   return actor == reader_.address() || actor == writer_.address() ||
@@ -249,16 +270,16 @@ bool DispatcherState::IsPart(const compat::Address& actor) const {
 
 void DispatcherState::End(std::optional<linkw::Error> last_word, std::string reason,
                           uint64_t request_seq) {
-  if (std::exchange(phase_, LinkPhase::kEnded) == LinkPhase::kEnded) return;
+  if (!session_.End()) return;
   // A driver that is told to try again later does, again and again.
   const bool refused = last_word && last_word->status != linkw::Status::kBusy;
-  spdlog::log(drove_ || refused ? spdlog::level::info : spdlog::level::debug,
+  spdlog::log(session_.drove() || refused ? spdlog::level::info : spdlog::level::debug,
               "link.closed link={} client=\"{}\" open_requests={} reason=\"{}\"",
-              Number(context_.id), Printable(client_name_), open_.size(), Printable(reason));
+              Number(context_.id), Printable(client_name_), requests_->size(), Printable(reason));
   compat::Send(self_, context_.supervisor, LinkEnding{context_.id});
   CancelAllOpen(CancelReason::kLinkClosed);
   // held_ may be in use further up the stack: HandleHeld stops at the phase.
-  withheld_credit_.clear();
+  reply_credit_->Release();
   rings_.clear();
   descriptors_->DropOverdue(std::numeric_limits<int64_t>::max());
   compat::Send(self_, writer_,
@@ -267,9 +288,6 @@ void DispatcherState::End(std::optional<linkw::Error> last_word, std::string rea
   self_->send_exit(reader_, caf::exit_reason::user_shutdown);
   self_->send_exit(state_ops_, caf::exit_reason::user_shutdown);
   if (fd_receiver_ != nullptr) self_->send_exit(fd_receiver_, caf::exit_reason::user_shutdown);
-  if (artifact_checker_ != nullptr) {
-    self_->send_exit(artifact_checker_, caf::exit_reason::user_shutdown);
-  }
   end_reason_ = std::move(reason);
   ReportEnd();
 }
@@ -285,7 +303,7 @@ void DispatcherState::ReportEnd() {
     self_->quit();
   };
   // An observer's end must not wait for a busy engine: health checks come and go.
-  if (!drove_) return report();
+  if (!session_.drove()) return report();
   compat::Request(self_, context_.engine, context_.limits.engine_patience,
                   ReleaseLink{.link = context_.id, .reset_engine = context_.reset_engine_at_end})
       .then([report](const LinkReleased&) { report(); }, [report](const caf::error&) { report(); });

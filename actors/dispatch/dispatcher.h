@@ -16,8 +16,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "actors/dispatch/deadlines.h"
 #include "actors/dispatch/descriptor_table.h"
+#include "actors/dispatch/held_frames.h"
+#include "actors/dispatch/link_session.h"
+#include "actors/dispatch/reply_credit.h"
+#include "actors/dispatch/request_table.h"
 #include "actors/link/admission.h"
 #include "actors/messages/alarm_clock_interface.h"
 #include "actors/messages/dispatcher_interface.h"
@@ -26,8 +29,8 @@
 #include "actors/messages/engine_progress.h"
 #include "actors/messages/fd_receiver_interface.h"
 #include "actors/messages/ids.h"
+#include "actors/messages/limits.h"
 #include "actors/messages/link_reader_interface.h"
-#include "actors/messages/request_token.h"
 #include "actors/messages/state_ops_interface.h"
 #include "actors/messages/supervisor_interface.h"
 #include "actors/messages/transcriber_interface.h"
@@ -41,22 +44,6 @@
 #include "shm/ring.h"
 
 namespace superfluid {
-
-// What one link may use, from the command line of the worker.
-struct LinkLimits {
-  uint32_t max_frame = linkw::kDefaultMaxFrame;
-  uint32_t op_window = 16;
-  uint32_t max_open_requests = 1024;            // further ones are answered BUSY
-  uint32_t max_transcriptions = 256;            // open on the link, waiting ones included
-  uint32_t max_releases = 1024;                 // with the engine; then they hold frame credit
-  uint32_t descriptor_credit = 256;             // descriptors received and not claimed
-  uint32_t unsent_replies = 64;                 // beyond this the link's requests are not read
-  uint64_t unsent_bytes = uint64_t{512} << 20;  // waiting for the socket; beyond this the link ends
-  absl::Duration hello_patience = absl::Seconds(5);       // for a HELLO that is accepted
-  absl::Duration descriptor_patience = absl::Seconds(5);  // for a descriptor that a message names
-  absl::Duration engine_patience = absl::Minutes(10);     // for the engine to let go of a link
-  absl::Duration telemetry_period = absl::Seconds(1);     // for a peer that wants telemetry
-};
 
 // Everything that a dispatcher is given.
 struct DispatcherContext {
@@ -76,7 +63,7 @@ struct DispatcherContext {
   uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   std::string media_root;
-  std::shared_ptr<BlockingExecutor> readers;  // of recordings
+  std::shared_ptr<BlockingExecutor> readers;  // of recordings and artifacts
   std::string model_root;
   LinkLimits limits;
   absl::Duration engine_stall;  // a step longer than this is reported as a stall
@@ -130,16 +117,8 @@ class DispatcherState {
   void OnDown(const caf::down_msg& down);
 
  private:
-  using Frame = std::shared_ptr<const linkw::Frame>;
   using Credit = std::shared_ptr<const void>;
 
-  // A frame that waits for its turn, with the credit that it holds.
-  struct HeldFrame {
-    Frame frame;
-    Credit credit;
-    int64_t since_ns = 0;    // when it arrived
-    bool cancelled = false;  // a transcription: answered CANCELLED when its turn comes
-  };
   // The link's alarms: one each.
   enum class Alarm : uint32_t { kHello, kDeadline, kDescriptor, kDrain, kTelemetry };
   // The frame being handled.
@@ -148,45 +127,46 @@ class DispatcherState {
     linkw::MessageType type{};
     Credit credit;
     size_t payload_bytes = 0;
-    int64_t since_ns = 0;    // when it arrived
-    bool cancelled = false;  // while it was held back
-
-    static constexpr size_t kSmallBytes = size_t{64} << 10;
+    int64_t since_ns = 0;  // when it arrived
+    HeldCancel cancel = HeldCancel::kNone;
 
     // For what is kept until it is answered. The credit of small frames goes back at once, else
     // open requests would stop the reader, and with it their own cancels.
     Current Kept() const {
       return {.seq = seq,
               .type = type,
-              .credit = payload_bytes > kSmallBytes ? credit : Credit(),
+              .credit = payload_bytes > kSmallPayloadBytes ? credit : Credit(),
               .payload_bytes = payload_bytes};
     }
   };
-  enum class RequestKind { kCall, kTranscription, kTick, kOp, kRelease };
-  // A request that has not been answered for good.
-  struct OpenRequest {
-    RequestKind kind = RequestKind::kCall;
-    std::shared_ptr<RequestToken> token;  // null: a release, which is carried out in any case
-    Transcriber transcriber;              // of a transcription
-    linkw::OpHandle op{};                 // of an op
-    bool takes_audio = false;             // a transcription of live audio
-    bool answered = false;                // it counts against no limit any more
-    Current frame;                        // of a call: the frame that asked
-    RunCall reserved;                     // of a call that waits for its buffer or files: itself
-    bool awaits_artifacts = false;        // of a call
+  // What is noted of an open request, beside what the table knows.
+  struct Work {
+    Transcriber transcriber;        // of a transcription
+    linkw::OpHandle op{};           // of an op
+    bool takes_audio = false;       // a transcription of live audio
+    Current frame;                  // of a call: the frame that asked
+    RunCall reserved;               // of a call that waits for its buffer or files: itself
+    bool awaits_artifacts = false;  // of a call
   };
+  using Requests = RequestTable<Work>;
   enum class Outcome { kHandled, kHold };
 
   // dispatcher.cc: frames in, frames out, the end.
-  Credit MakeCredit(const linkw::Frame& frame);
+  HeldFrame Hold(const std::shared_ptr<const linkw::Frame>& frame);
+  Credit MakeCredit(GrantFrames grant);
   void HandleHeld();
   void HandleOvertaking();
   Outcome Handle(const HeldFrame& held);
   Outcome Route(const Current& current, linkw::DriverMessage message);
   void Reply(uint64_t correlation, linkw::WorkerMessage message);
+  // Answers a request CANCELLED that a cancel reached while it was held back. Returns whether it
+  // did.
+  bool RefuseIfCancelled(const Current& current, RequestKind kind);
   void RefuseRequest(const Current& current, linkw::Status status, std::string text);
   // `request_seq`: of the message that was wrong; 0: bytes that are no message.
   void LinkError(const absl::Status& status, uint64_t request_seq);
+  std::optional<uint64_t> RequestOf(const compat::Address& transcriber);
+  void OnTranscriberDied(uint64_t seq, const caf::error& reason);
   bool IsPart(const compat::Address& actor) const;
   void End(std::optional<linkw::Error> last_word, std::string reason, uint64_t request_seq = 0);
   void ReportEnd();
@@ -200,7 +180,6 @@ class DispatcherState {
   linkw::EngineState CurrentEngineState() const;
   void ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain);
   void BeginDrain(uint64_t reply_to, DrainScope scope, absl::Duration patience);
-  void CancelNow(DrainScope scope);
   void FinishDrainIfIdle();
   void ArmDeadlineTimer();
   template <class Message>
@@ -209,7 +188,7 @@ class DispatcherState {
                 std::move(message));
   }
 
-  // dispatcher_work.cc: the work itself.
+  // dispatcher_requests.cc: the work itself.
   Outcome On(const Current& current, linkw::StateSyncRequest request);
   Outcome On(const Current& current, const linkw::TranscribeCancel& cancel);
   Outcome On(const Current& current, linkw::TranscribeAudio audio);
@@ -217,11 +196,8 @@ class DispatcherState {
   void CancelOpen(uint64_t seq, CancelReason reason);
   void CancelAllOpen(CancelReason reason);
   void CancelTranscriptions(CancelReason reason);
-  void CancelHeld(uint64_t seq);
+  void StopOutside(uint64_t seq, CancelReason reason);
   void AnswerWaitingTick(uint64_t seq, CancelReason reason);
-  bool HasRoomForRequest() const;
-  size_t Unanswered() const;
-  size_t UnansweredOf(RequestKind kind) const;
 
   // dispatcher_generation.cc: ticks, state ops, and what is one call of the engine.
   Outcome On(const Current& current, linkw::TickSubmit tick);
@@ -235,12 +211,11 @@ class DispatcherState {
   void CallEngine(const Current& current, linkw::DriverMessage message);
   RunCall CallOf(const Current& current, linkw::DriverMessage message);
   void CallWithBuffer(linkw::BufId buffer, const RunCall& call);
-  bool StartArtifactChecker();
+  absl::Status BeginArtifactCheck(const RunCall& call);
   void SendCall(RunCall call);
   void FailCall(uint64_t seq, linkw::Status status, std::string text);
   // Ends a call whose place was reserved and which the engine will not see.
   void FailReserved(uint64_t seq, linkw::Status status, std::string text);
-  void FailArtifactChecks(const std::string& text);
 
   // dispatcher_memory.cc: descriptors, rings, buffers.
   Outcome On(const Current& current, const linkw::RingAttach& attach);
@@ -254,7 +229,6 @@ class DispatcherState {
   void StartFdReceiver(std::shared_ptr<FdChannel> channel);
   int64_t DescriptorDueNs(int64_t since_ns) const;
   bool HasRoomForDescriptors() const;
-  std::multiset<uint64_t> NamedTags() const;
   void MakeRoomForAwaited();
   void ArmDescriptorTimer();
   void PassOnRings();
@@ -265,52 +239,25 @@ class DispatcherState {
   LinkWriter writer_;
   FdReceiver fd_receiver_;
   StateOps state_ops_;
-  ArtifactChecker artifact_checker_;  // null until it is needed
   std::shared_ptr<FdChannel> channel_;
 
-  LinkPhase phase_ = LinkPhase::kAwaitingHello;
-  linkw::Role role_ = linkw::Role::kObserver;
-  bool drove_ = false;  // the role was granted: the engine may hold something of this link
+  LinkSession session_;
   std::string client_name_;
-
-  std::deque<HeldFrame> held_;
+  HeldFrames held_;
   bool handling_held_ = false;
-  std::map<uint64_t, OpenRequest> open_;
-  size_t answered_ = 0;  // of open_
-  size_t releases_ = 0;  // SEED_RELEASEs of open_
+  std::optional<Requests> requests_;         // from Start on
+  std::optional<ReplyCredit> reply_credit_;  // from Start on
   uint64_t last_op_ = 0;
-  Deadlines deadlines_;
-
-  // Handed to LinkWriter and not written. An actor that answers for itself says so after its answer
-  // may already have been written: briefly below zero.
-  int64_t unsent_replies_ = 0;
-  std::vector<Credit> withheld_credit_;  // given back when the peer reads again
 
   std::optional<DescriptorTable> descriptors_;
-  int64_t awaited_since_ns_ = 0;
-  int64_t awaited_until_ns_ = 0;  // the first held frame waits for a descriptor until then; 0: no
   bool descriptors_ended_ = false;
-  int64_t open_since_ns_ = 0;
   int64_t descriptor_alarm_ns_ = 0;    // when it rings; 0: it is not set
   std::map<uint32_t, Segment> rings_;  // until all three are there
   bool rings_attached_ = false;
   bool wants_telemetry_ = false;
 
-  struct Drain {
-    uint64_t number = 0;
-    uint64_t reply_to = 0;  // seq of the DRAIN; 0: the Supervisor's
-    uint32_t finished_elsewhere = 0;
-    uint32_t cancelled_elsewhere = 0;
-    size_t open_at_start = 0;
-    size_t cancelled = 0;
-    int64_t until_ns = std::numeric_limits<int64_t>::max();
-    bool waits_for_others = false;  // other links drain first, then the Supervisor says so
-  };
-  std::optional<Drain> drain_;
-  uint64_t drains_ = 0;
   std::optional<DrainLink> pending_drain_;  // came while the driver's role was being decided
-  bool ends_after_drain_ = false;
-  linkw::Drained drained_;  // what the last drain came to, on this link alone
+  LinkDrain::Counts drained_;               // what the last drain came to, on this link alone
   std::string end_reason_;
 };
 

@@ -45,9 +45,10 @@ bool DispatcherState::MayGenerate(const Current& current, bool needs_rings) {
                                " before all three rings are attached"));
     return false;
   }
-  if (!HasRoomForRequest()) {
-    RefuseRequest(current, linkw::Status::kBusy,
-                  absl::StrCat(Unanswered(), " requests are open, the most that a link may have"));
+  if (!requests_->HasRoom()) {
+    RefuseRequest(
+        current, linkw::Status::kBusy,
+        absl::StrCat(requests_->unanswered(), " requests are open, the most that a link may have"));
     return false;
   }
   return true;
@@ -60,22 +61,19 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Tick
                   absl::StrCat("a tick has no flags but bit 0: ", tick.plan.flags));
     return Outcome::kHandled;
   }
-  const int64_t now_ns = compat::NowNs(self_);
   auto token = std::make_shared<RequestToken>(context_.progress);
   int64_t deadline_ns = 0;
   if (const uint64_t us = tick.plan.deadline_us; us != 0) {
-    if (us < kFarUs) {
-      deadline_ns = now_ns + static_cast<int64_t>(us) * 1000;
-      deadlines_.Add(current.seq, deadline_ns);
-      ArmDeadlineTimer();
-    }
+    if (us < kFarUs) deadline_ns = current.since_ns + static_cast<int64_t>(us) * 1000;
   }
-  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kTick, .token = token});
+  requests_->Open(current.seq,
+                  {.kind = RequestKind::kTick, .token = token, .deadline_ns = deadline_ns});
+  ArmDeadlineTimer();
   compat::Send(self_, context_.engine,
                QueueTick{.key = {context_.id, current.seq},
                          .message = std::make_shared<const linkw::DriverMessage>(std::move(tick)),
                          .token = std::move(token),
-                         .received_ns = now_ns,
+                         .received_ns = current.since_ns,
                          .deadline_ns = deadline_ns,
                          .writer = writer_,
                          .dispatcher = Dispatcher(self_),
@@ -89,7 +87,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   const RequestKey key{context_.id, current.seq};
   auto token = std::make_shared<RequestToken>(context_.progress);
   const linkw::OpHandle handle{++last_op_};
-  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kOp, .token = token, .op = handle});
+  requests_->Open(current.seq, {.kind = RequestKind::kOp, .token = token}, Work{.op = handle});
   // The engine first: what is sent after this op must not overtake it while its buffer is read.
   compat::Send(self_, context_.engine,
                ReserveOp{.key = key, .sequence = ToEngine(SequenceOf(submit.op))});
@@ -102,11 +100,11 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 // Idempotent and without a reply: an op that is over, or never was, is ignored.
 DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
                                              const linkw::OpCancel& cancel) {
-  for (const auto& [seq, request] : open_) {
-    if (request.kind != RequestKind::kOp || request.op != cancel.op_handle) continue;
-    CancelOpen(seq, CancelReason::kRequested);
-    break;
-  }
+  requests_->ForEach([&](uint64_t seq, const Requests::Entry& request) {
+    if (request.kind == RequestKind::kOp && request.details.op == cancel.op_handle) {
+      CancelOpen(seq, CancelReason::kRequested);
+    }
+  });
   return Outcome::kHandled;
 }
 
@@ -124,10 +122,9 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Seed
 // so it counts against no limit; beyond `max_releases` the frame's credit bounds it.
 DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::SeedRelease release) {
   if (!context_.engine_generates) return Outcome::kHandled;
-  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kRelease, .answered = true});
-  ++answered_;
+  requests_->Open(current.seq, {.kind = RequestKind::kRelease});
   RunCall call = CallOf(current, linkw::DriverMessage(release));
-  if (++releases_ > context_.limits.max_releases) call.keep_alive = current.credit;
+  if (!requests_->HasRoomForReleases()) call.keep_alive = current.credit;
   SendCall(std::move(call));
   return Outcome::kHandled;
 }
@@ -135,40 +132,35 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Seed
 DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              linkw::StrategyRegister strategy) {
   if (!MayGenerate(current, false)) return Outcome::kHandled;
-  if (!StartArtifactChecker()) {
-    RefuseRequest(current, linkw::Status::kBusy,
-                  "the worker has no thread or memory left to check artifacts with");
+  if (RefuseIfCancelled(current, RequestKind::kCall)) return Outcome::kHandled;
+  RunCall call = CallOf(current, linkw::DriverMessage(std::move(strategy)));
+  if (const absl::Status begun = BeginArtifactCheck(call); !begun.ok()) {
+    RefuseRequest(current, linkw::Status::kBusy, std::string(begun.message()));
     return Outcome::kHandled;
   }
-  RunCall call = CallOf(current, linkw::DriverMessage(std::move(strategy)));
-  const auto* asked = &std::get<linkw::StrategyRegister>(*call.message);
   compat::Send(self_, context_.engine, ReserveCall{.key = call.key, .message = call.message});
-  // Cancelled by a drain, or when the link ends: files may be large.
-  compat::Send(self_, artifact_checker_,
-               CheckArtifacts{
-                   .seq = current.seq,
-                   .strategy = std::shared_ptr<const linkw::StrategyRegister>(call.message, asked),
-                   .token = call.token});
-  open_.emplace(current.seq, OpenRequest{.token = call.token,
-                                         .frame = current.Kept(),
-                                         .reserved = std::move(call),
-                                         .awaits_artifacts = true});
+  requests_->Open(current.seq, {.token = call.token},
+                  Work{.frame = current.Kept(), .reserved = call, .awaits_artifacts = true});
   return Outcome::kHandled;
 }
 
-bool DispatcherState::StartArtifactChecker() {
-  if (artifact_checker_ != nullptr) return true;
-  if (!context_.thread_room(1)) return false;
-  artifact_checker_ = compat::TrySpawn(*self_, context_.placement, ArtifactCheckerBehavior,
-                                       context_.model_root, Dispatcher(self_));
-  if (artifact_checker_ != nullptr) self_->monitor(artifact_checker_);
-  return artifact_checker_ != nullptr;
+// Files may be large, and their mount may hang: the task holds no actor, and looks at the token
+// between blocks. A cancelled check is not waited for (StopOutside).
+absl::Status DispatcherState::BeginArtifactCheck(const RunCall& call) {
+  const compat::Weak<Dispatcher> dispatcher{Dispatcher(self_)};
+  return context_.readers->Begin([dispatcher, root = context_.model_root, seq = call.key.seq,
+                                  message = call.message, token = call.token] {
+    ArtifactsChecked checked =
+        OpenArtifacts(root, std::get<linkw::StrategyRegister>(*message), *token);
+    checked.seq = seq;
+    compat::SendFromOutside(dispatcher.Lock(), std::move(checked));
+  });
 }
 
 void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {
-  const auto it = open_.find(checked.seq);
-  if (it == open_.end() || !std::exchange(it->second.awaits_artifacts, false)) return;
-  RunCall call = std::exchange(it->second.reserved, {});
+  Requests::Entry* const request = requests_->Find(checked.seq);
+  if (request == nullptr || !std::exchange(request->details.awaits_artifacts, false)) return;
+  RunCall call = std::exchange(request->details.reserved, {});
   if (!checked.status.ok()) {
     return FailReserved(checked.seq, linkw::FromAbsl(checked.status),
                         std::string(checked.status.message()));
@@ -176,14 +168,6 @@ void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {
   call.message = std::make_shared<const linkw::DriverMessage>(*checked.strategy);
   call.keep_alive = checked.files;
   SendCall(std::move(call));
-}
-
-void DispatcherState::FailArtifactChecks(const std::string& text) {
-  std::vector<uint64_t> failed;
-  for (const auto& [seq, request] : open_) {
-    if (request.awaits_artifacts) failed.push_back(seq);
-  }
-  for (const uint64_t seq : failed) FailReserved(seq, linkw::Status::kInternal, text);
 }
 
 RunCall DispatcherState::CallOf(const Current& current, linkw::DriverMessage message) {
@@ -196,9 +180,10 @@ RunCall DispatcherState::CallOf(const Current& current, linkw::DriverMessage mes
 }
 
 void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage message) {
+  if (RefuseIfCancelled(current, RequestKind::kCall)) return;
   const std::optional<linkw::BufId> buffer = BufferOfCall(message);
   RunCall call = CallOf(current, std::move(message));
-  open_.emplace(current.seq, OpenRequest{.token = call.token, .frame = current.Kept()});
+  requests_->Open(current.seq, {.token = call.token}, Work{.frame = current.Kept()});
   if (buffer) return CallWithBuffer(*buffer, call);
   SendCall(std::move(call));
 }
@@ -207,14 +192,14 @@ void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage me
 // up.
 void DispatcherState::CallWithBuffer(linkw::BufId buffer, const RunCall& call) {
   compat::Send(self_, context_.engine, ReserveCall{.key = call.key, .message = call.message});
-  open_.at(call.key.seq).reserved = call;
+  requests_->Find(call.key.seq)->details.reserved = call;
   compat::Send(self_, state_ops_, LendBuffer{.seq = call.key.seq, .id = buffer});
 }
 
 void DispatcherState::OnBufferLent(const BufferLent& lent) {
-  const auto it = open_.find(lent.seq);
-  if (it == open_.end()) return;
-  RunCall call = std::exchange(it->second.reserved, {});
+  Requests::Entry* const request = requests_->Find(lent.seq);
+  if (request == nullptr) return;
+  RunCall call = std::exchange(request->details.reserved, {});
   if (!lent.status.ok()) {
     return FailReserved(lent.seq, linkw::Status::kUnknownHandle,
                         std::string(lent.status.message()));
@@ -224,14 +209,14 @@ void DispatcherState::OnBufferLent(const BufferLent& lent) {
 }
 
 void DispatcherState::SendCall(RunCall call) {
-  if (phase_ != LinkPhase::kEnded) compat::Send(self_, context_.engine, std::move(call));
+  if (!session_.ended()) compat::Send(self_, context_.engine, std::move(call));
 }
 
 void DispatcherState::OnCallDone(const CallDone& done) {
-  const auto it = open_.find(done.seq);
-  if (it == open_.end() || phase_ == LinkPhase::kEnded) return;
+  const Requests::Entry* const request = requests_->Find(done.seq);
+  if (request == nullptr || session_.ended()) return;
   // A release has no reply.
-  if (it->second.kind != RequestKind::kRelease) Reply(done.seq, *done.answer);
+  if (request->kind != RequestKind::kRelease) Reply(done.seq, *done.answer);
   OnRequestFinished({.seq = done.seq});
 }
 
@@ -241,9 +226,9 @@ void DispatcherState::FailReserved(uint64_t seq, linkw::Status status, std::stri
 }
 
 void DispatcherState::FailCall(uint64_t seq, linkw::Status status, std::string text) {
-  const auto it = open_.find(seq);
-  if (it == open_.end() || phase_ == LinkPhase::kEnded) return;
-  RefuseRequest(it->second.frame, status, std::move(text));
+  const Requests::Entry* const request = requests_->Find(seq);
+  if (request == nullptr || session_.ended()) return;
+  RefuseRequest(request->details.frame, status, std::move(text));
   OnRequestFinished({.seq = seq});
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 #include <variant>
 
@@ -13,37 +12,17 @@
 #include "actors/runtime/engine_status.h"
 #include "actors/runtime/refusal.h"
 #include "actors/runtime/status_error.h"
-#include "protocol/codec/codec.h"
 #include "protocol/messages/status.h"
 #include "spdlog/spdlog.h"
 
 namespace superfluid {
 namespace {
 
-// How long a message waits for its descriptor before others make room for it.
-constexpr int64_t kSettleNs = 100'000'000;
-
 bool SameSpec(const linkw::RingSpec& spec, const RingSpec& announced) {
   const bool is_logits = announced.id == kLogitsRing.id;
   return static_cast<uint32_t>(spec.ring_id) == announced.id &&
          (spec.kind == linkw::RingKind::kLogits) == is_logits &&
          spec.slot_bytes == announced.slot_bytes && spec.slots == announced.slots;
-}
-
-// The tag of the descriptor that a message claims.
-std::optional<uint64_t> TagNamedBy(const linkw::Frame& frame) {
-  if (frame.type() == linkw::MessageType::kControlAttach) return kControlTag;
-  if (frame.type() != linkw::MessageType::kRingAttach &&
-      frame.type() != linkw::MessageType::kBufAttach) {
-    return std::nullopt;
-  }
-  const absl::StatusOr<linkw::DriverMessage> message =
-      linkw::ParseDriverMessage(frame.type(), frame.payload);
-  if (!message.ok()) return std::nullopt;
-  if (const auto* attach = std::get_if<linkw::RingAttach>(&*message)) {
-    return static_cast<uint64_t>(attach->ring_id);
-  }
-  return static_cast<uint64_t>(std::get<linkw::BufAttach>(*message).buf_id);
 }
 
 }  // namespace
@@ -62,7 +41,7 @@ void DispatcherState::StartFdReceiver(std::shared_ptr<FdChannel> channel) {
 }
 
 void DispatcherState::OnChannel(const DescriptorChannelOpened& opened) {
-  if (phase_ == LinkPhase::kEnded || channel_ != nullptr) {
+  if (session_.ended() || channel_ != nullptr) {
     opened.channel->Shutdown();
     return;
   }
@@ -70,31 +49,21 @@ void DispatcherState::OnChannel(const DescriptorChannelOpened& opened) {
 }
 
 void DispatcherState::OnDescriptor(const DescriptorReceived& received) {
-  if (phase_ == LinkPhase::kEnded) return;
+  if (session_.ended()) return;
   descriptors_->Add(received.tag, std::move(*received.fd), compat::NowNs(self_));
   HandleHeld();
   ArmDescriptorTimer();
 }
 
 void DispatcherState::OnDescriptorsEnded() {
-  if (phase_ == LinkPhase::kEnded || std::exchange(descriptors_ended_, true)) return;
+  if (session_.ended() || std::exchange(descriptors_ended_, true)) return;
   HandleHeld();
 }
 
 // A message that came before the link was open could not have its descriptor yet.
 int64_t DispatcherState::DescriptorDueNs(int64_t since_ns) const {
-  return std::max(since_ns, open_since_ns_) +
+  return std::max(since_ns, session_.open_since_ns()) +
          absl::ToInt64Nanoseconds(context_.limits.descriptor_patience);
-}
-
-// What the held messages will claim.
-std::multiset<uint64_t> DispatcherState::NamedTags() const {
-  std::multiset<uint64_t> tags;
-  for (const HeldFrame& held : held_) {
-    const std::optional<uint64_t> tag = TagNamedBy(*held.frame);
-    if (tag) tags.insert(*tag);
-  }
-  return tags;
 }
 
 bool DispatcherState::HasRoomForDescriptors() const {
@@ -104,22 +73,21 @@ bool DispatcherState::HasRoomForDescriptors() const {
 // The awaited descriptor may be behind as many as the link may have: the oldest that nobody names
 // makes room for it. Not at once: the messages that name them may be right behind.
 void DispatcherState::MakeRoomForAwaited() {
-  if (phase_ == LinkPhase::kEnded || awaited_until_ns_ == 0 || HasRoomForDescriptors()) return;
-  if (compat::NowNs(self_) < awaited_since_ns_ + kSettleNs) return ArmDescriptorTimer();
+  if (session_.ended() || !held_.awaits() || HasRoomForDescriptors()) return;
+  if (compat::NowNs(self_) < held_.settled_ns()) return ArmDescriptorTimer();
   while (!HasRoomForDescriptors()) {
-    if (!descriptors_->DropOldestBut(NamedTags())) return;
+    if (!descriptors_->DropOldestBut(held_.NamedTags())) return;
     compat::Send(self_, fd_receiver_, GrantDescriptors{1});
   }
 }
 
 // Rings when something has to be done next; an alarm that rings earlier is set again then.
 void DispatcherState::ArmDescriptorTimer() {
-  if (awaited_until_ns_ == 0 && descriptors_->size() == 0) return;
-  int64_t due_ns = awaited_until_ns_ != 0 ? awaited_until_ns_ : descriptors_->next_overdue_ns();
+  if (!held_.awaits() && descriptors_->size() == 0) return;
+  int64_t due_ns = held_.awaits() ? held_.awaited_until_ns() : descriptors_->next_overdue_ns();
   const int64_t now_ns = compat::NowNs(self_);
-  const int64_t settled_ns = awaited_since_ns_ + kSettleNs;
-  if (awaited_until_ns_ != 0 && !HasRoomForDescriptors() && now_ns < settled_ns) {
-    due_ns = std::min(due_ns, settled_ns);
+  if (held_.awaits() && !HasRoomForDescriptors() && now_ns < held_.settled_ns()) {
+    due_ns = std::min(due_ns, held_.settled_ns());
   }
   if (descriptor_alarm_ns_ != 0 && descriptor_alarm_ns_ <= due_ns) return;
   descriptor_alarm_ns_ = due_ns;
@@ -130,9 +98,9 @@ void DispatcherState::ArmDescriptorTimer() {
 // What is held may name any of them: nothing is dropped before it had its turn.
 void DispatcherState::OnDescriptorOverdue() {
   descriptor_alarm_ns_ = 0;
-  if (phase_ == LinkPhase::kEnded) return;
+  if (session_.ended()) return;
   HandleHeld();
-  if (phase_ == LinkPhase::kEnded) return;
+  if (session_.ended()) return;
   const size_t dropped = held_.empty() ? descriptors_->DropOverdue(compat::NowNs(self_)) : 0;
   if (dropped > 0) {
     spdlog::warn("fds.unclaimed link={} dropped={}", static_cast<uint64_t>(context_.id), dropped);
@@ -150,8 +118,7 @@ std::optional<OwnedFd> DispatcherState::Claim(const Current& current, uint64_t t
   const int64_t due_ns = DescriptorDueNs(current.since_ns);
   const int64_t now_ns = compat::NowNs(self_);
   if (!descriptors_ended_ && now_ns < due_ns) {
-    if (awaited_until_ns_ == 0) awaited_since_ns_ = now_ns;
-    awaited_until_ns_ = due_ns;
+    held_.Await(now_ns, due_ns);
     ArmDescriptorTimer();
     otherwise = Outcome::kHold;
     return std::nullopt;
@@ -192,6 +159,11 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   if (!segment.ok()) {
     RefuseRequest(current, linkw::FromAbsl(SystemStatus(segment.status())),
                   MessageOf(segment.status()));
+    return Outcome::kHandled;
+  }
+  // A tick takes no page fault in them.
+  if (const absl::Status status = segment->Prefault(); !status.ok()) {
+    RefuseRequest(current, linkw::Status::kOutOfMemory, MessageOf(status));
     return Outcome::kHandled;
   }
   rings_.insert_or_assign(id, *std::move(segment));
@@ -240,7 +212,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 }
 
 DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw::BufAlloc& alloc) {
-  open_.emplace(current.seq, OpenRequest{.frame = current});
+  requests_->Open(current.seq, {}, Work{.frame = current});
   compat::Send(
       self_, state_ops_,
       AllocateBuffer{
@@ -250,7 +222,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
 
 // The descriptor goes out before the answer, so that it is there when the peer reads the answer.
 void DispatcherState::OnBufferAllocated(const BufferAllocated& allocated) {
-  if (phase_ == LinkPhase::kEnded) return;
+  if (session_.ended()) return;
   const absl::Status status = allocated.status.ok() ? PassOn(allocated) : allocated.status;
   if (status.ok()) {
     Reply(allocated.seq, linkw::BufAlloced{.status = linkw::Status::kOk,
@@ -286,7 +258,8 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
   Outcome otherwise = Outcome::kHandled;
   std::optional<OwnedFd> fd = Claim(current, static_cast<uint64_t>(attach.buf_id), otherwise);
   if (!fd) return otherwise;
-  open_.emplace(current.seq, OpenRequest{.frame = current});  // until it is known to be refused
+  // Until it is known to be refused; it has no answer.
+  requests_->Open(current.seq, {.has_answer = false}, Work{.frame = current});
   compat::Send(self_, state_ops_,
                AttachBuffer{.seq = current.seq,
                             .id = attach.buf_id,
@@ -297,7 +270,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 }
 
 void DispatcherState::OnBufferAttached(const BufferAttached& attached) {
-  if (phase_ == LinkPhase::kEnded) return;
+  if (session_.ended()) return;
   if (attached.status.ok()) return OnRequestFinished({.seq = attached.seq});
   FailCall(attached.seq, linkw::FromAbsl(attached.status), std::string(attached.status.message()));
 }

@@ -33,6 +33,12 @@ absl::Duration PatienceOf(const linkw::DrainRequest& drain) {
   return drain.deadline_ms == 0 ? kForEver : absl::Milliseconds(drain.deadline_ms);
 }
 
+// ROLE-1: a driver that cannot be one now may try again.
+absl::Status StillCleaningUp() {
+  return linkw::MakeStatus(linkw::Status::kBusy,
+                           "the engine is still cleaning up after the driver before");
+}
+
 bool WantsTelemetry(const linkw::Hello& hello) {
   return std::find(hello.features.begin(), hello.features.end(), "telemetry") !=
          hello.features.end();
@@ -47,41 +53,41 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
     return Outcome::kHandled;
   }
   client_name_ = hello.client_name;
-  role_ = hello.role;
   wants_telemetry_ = WantsTelemetry(hello);
-  phase_ = LinkPhase::kClaimingRole;
+  session_.Claim(hello.role);
   compat::Request(self_, context_.supervisor, kClaimPatience,
-                  ClaimRole{.link = context_.id, .role = role_})
+                  ClaimRole{.link = context_.id, .role = session_.role()})
       .then(
           [this, seq = current.seq, version = *version](const RoleClaimed& claimed) {
-            if (phase_ != LinkPhase::kClaimingRole) return;
+            if (session_.phase() != LinkPhase::kClaimingRole) return;
             if (!claimed.status.ok()) return LinkError(claimed.status, seq);
             Open(seq, version);
             HandleOvertaking();
             HandleHeld();
           },
-          [this, seq = current.seq](const caf::error& error) { LinkError(ToStatus(error), seq); });
+          [this, seq = current.seq](const caf::error& error) {
+            const absl::Status status = ToStatus(error);
+            LinkError(absl::IsDeadlineExceeded(status) ? StillCleaningUp() : status, seq);
+          });
   return Outcome::kHandled;
 }
 
 // A HELLO may have been refused meanwhile; then another could follow.
 void DispatcherState::OnHelloOverdue() {
-  if (phase_ != LinkPhase::kAwaitingHello) return;
+  if (session_.phase() != LinkPhase::kAwaitingHello) return;
   LinkError(linkw::MakeStatus(linkw::Status::kDeadlineExceeded, "no HELLO came in time"), 0);
 }
 
 void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
-  phase_ = LinkPhase::kOpen;
-  open_since_ns_ = compat::NowNs(self_);
-  drove_ = role_ == linkw::Role::kDriver;
+  session_.Grant(compat::NowNs(self_));
   linkw::HelloAck ack = *context_.hello;
   ack.chosen_version = version;
-  if (role_ == linkw::Role::kDriver) ack.link_token = context_.token;
+  if (session_.is_driver()) ack.link_token = context_.token;
   // Observers come and go: a health check is one.
-  spdlog::log(drove_ ? spdlog::level::info : spdlog::level::debug,
+  spdlog::log(session_.drove() ? spdlog::level::info : spdlog::level::debug,
               "link.ready link={} client=\"{}\" role={} version={}",
               static_cast<uint64_t>(context_.id), Printable(client_name_),
-              drove_ ? "driver" : "observer", version);
+              session_.drove() ? "driver" : "observer", version);
   Reply(hello_seq, std::move(ack));
   if (wants_telemetry_) {
     SetAlarm(Alarm::kTelemetry, context_.limits.telemetry_period, SendTelemetry{});
@@ -111,7 +117,7 @@ linkw::EngineState DispatcherState::CurrentEngineState() const {
   if (age_ns > absl::ToInt64Nanoseconds(context_.engine_stall)) {
     return linkw::EngineState::kStalled;
   }
-  if (phase_ == LinkPhase::kDraining) return linkw::EngineState::kDraining;
+  if (session_.phase() == LinkPhase::kDraining) return linkw::EngineState::kDraining;
   const EngineProgress& progress = *context_.progress;
   const bool busy = age_ns > 0 || progress.jobs_started() > 0 || progress.open_ops() > 0;
   return busy ? linkw::EngineState::kBusy : linkw::EngineState::kIdle;
@@ -125,7 +131,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
 }
 
 void DispatcherState::OnTelemetry() {
-  if (phase_ == LinkPhase::kEnded) return;
+  if (session_.ended()) return;
   const EngineProgress& progress = *context_.progress;
   const MemoryCounters memory = progress.memory();
   linkw::Telemetry telemetry;
@@ -161,15 +167,14 @@ void DispatcherState::OnTelemetry() {
 }
 
 void DispatcherState::OnDeadline() {
-  deadlines_.TimerFired();
-  for (const uint64_t seq : deadlines_.TakePassed(compat::NowNs(self_))) {
+  for (const uint64_t seq : requests_->TakeOverdue(compat::NowNs(self_))) {
     CancelOpen(seq, CancelReason::kDeadline);
   }
   ArmDeadlineTimer();
 }
 
 void DispatcherState::ArmDeadlineTimer() {
-  const std::optional<int64_t> at_ns = deadlines_.NextTimer();
+  const std::optional<int64_t> at_ns = requests_->NextAlarm();
   if (!at_ns) return;
   const int64_t delay_ns = std::max<int64_t>(*at_ns - compat::NowNs(self_), 0);
   SetAlarm(Alarm::kDeadline, absl::Nanoseconds(delay_ns), DeadlineReached{});
@@ -177,7 +182,7 @@ void DispatcherState::ArmDeadlineTimer() {
 
 DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              const linkw::DrainRequest& drain) {
-  if (drain_) {
+  if (session_.drain().active()) {
     RefuseRequest(current, linkw::Status::kBusy, "the link is draining already");
     return Outcome::kHandled;
   }
@@ -185,7 +190,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
     ShutWorkerDown(current, drain);
     return Outcome::kHandled;
   }
-  if (role_ != linkw::Role::kDriver) {
+  if (!session_.is_driver()) {
     RefuseRequest(current, linkw::Status::kPermissionDenied,
                   "an observer has nothing to drain; it may ask for the worker's end (shut_down)");
     return Outcome::kHandled;
@@ -198,68 +203,53 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 // The Supervisor drains the other links, and then, with DrainLink, this one.
 void DispatcherState::ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain) {
   BeginDrain(current.seq, ScopeOf(drain), PatienceOf(drain));
-  drain_->waits_for_others = true;
+  session_.drain().WaitForOthers();
   compat::Send(
       self_, context_.supervisor,
       ShutDown{.scope = ScopeOf(drain), .patience = PatienceOf(drain), .asked_by = context_.id});
 }
 
 void DispatcherState::OnDrainLink(const DrainLink& drain) {
-  if (phase_ == LinkPhase::kEnded) return;
-  if (phase_ == LinkPhase::kClaimingRole) {
+  if (session_.ended()) return;
+  if (session_.phase() == LinkPhase::kClaimingRole) {
     pending_drain_ = drain;
     return;
   }
-  ends_after_drain_ = true;
+  session_.EndAfterDrain();
   BeginDrain(0, drain.scope, drain.patience);
-  drain_->waits_for_others = false;
-  drain_->finished_elsewhere = drain.finished_elsewhere;
-  drain_->cancelled_elsewhere = drain.cancelled_elsewhere;
+  session_.drain().ResumeAfterOthers(
+      {.finished = drain.finished_elsewhere, .cancelled = drain.cancelled_elsewhere});
   FinishDrainIfIdle();
 }
 
 // A drain that is under way is taken over, with its answer and its counts; the first deadline of
 // both that passes counts.
 void DispatcherState::BeginDrain(uint64_t reply_to, DrainScope scope, absl::Duration patience) {
-  phase_ = LinkPhase::kDraining;
-  if (!drain_) {
-    // A BUF_ATTACH has no answer: it is waited for, not counted.
-    const auto counted = std::count_if(open_.begin(), open_.end(), [](const auto& entry) {
-      return entry.second.frame.type != linkw::MessageType::kBufAttach;
-    });
-    drain_ = Drain{
-        .number = ++drains_, .reply_to = reply_to, .open_at_start = static_cast<size_t>(counted)};
-  }
-  CancelNow(scope);
-  const int64_t until_ns = compat::NowNs(self_) + absl::ToInt64Nanoseconds(patience);
-  if (patience < kForEver && until_ns < drain_->until_ns) {
-    drain_->until_ns = until_ns;
-    SetAlarm(Alarm::kDrain, patience, DrainOverdue{drain_->number});
-  }
-}
-
-void DispatcherState::CancelNow(DrainScope scope) {
+  const int64_t until_ns = patience < kForEver
+                               ? compat::NowNs(self_) + absl::ToInt64Nanoseconds(patience)
+                               : LinkDrain::kNoDeadline;
+  const bool sooner =
+      session_.BeginDrain(reply_to, requests_->CountWithAnswer(), until_ns).has_value();
   if (scope == DrainScope::kTranscriptions) CancelTranscriptions(CancelReason::kDraining);
   if (scope == DrainScope::kEverything) CancelAllOpen(CancelReason::kDraining);
+  if (sooner) SetAlarm(Alarm::kDrain, patience, DrainOverdue{session_.drain().number()});
 }
 
 void DispatcherState::OnDrainOverdue(uint64_t drain) {
-  if (!drain_ || drain_->number != drain) return;
+  if (!session_.drain().active() || session_.drain().number() != drain) return;
   CancelAllOpen(CancelReason::kDraining);
 }
 
 void DispatcherState::FinishDrainIfIdle() {
-  if (!drain_ || drain_->waits_for_others || !open_.empty() || phase_ == LinkPhase::kEnded) return;
-  const Drain drain = *std::exchange(drain_, std::nullopt);
-  const size_t cancelled = std::min(drain.cancelled, drain.open_at_start);
-  drained_ = {.finished = static_cast<uint32_t>(drain.open_at_start - cancelled),
-              .cancelled = static_cast<uint32_t>(cancelled)};
-  if (drain.reply_to != 0) {
-    Reply(drain.reply_to,
-          linkw::Drained{.finished = drained_.finished + drain.finished_elsewhere,
-                         .cancelled = drained_.cancelled + drain.cancelled_elsewhere});
+  if (session_.ended()) return;
+  const std::optional<LinkDrain::Result> result = session_.drain().TakeResult(requests_->size());
+  if (!result) return;
+  drained_ = result->here;
+  if (result->reply_to != 0) {
+    Reply(result->reply_to, linkw::Drained{.finished = result->everywhere.finished,
+                                           .cancelled = result->everywhere.cancelled});
   }
-  if (ends_after_drain_) {
+  if (session_.ends_after_drain()) {
     End(linkw::Error{.status = linkw::Status::kDraining,
                      .message = "the worker is shutting down",
                      .detail = {},

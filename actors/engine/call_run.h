@@ -31,9 +31,9 @@ struct CallContext {
   std::optional<std::set<std::string>> listed;
 };
 
-// Answers the requests that are one call of the engine: the state calls of Link W's section 7 other
-// than Transcribe, MATCH, SEED_ACQUIRE, SEED_RELEASE and STRATEGY_REGISTER. Handles, tokens and
-// paths are checked before the engine sees them, and what comes back before the peer does.
+// Answers the requests that are one call of the engine: the state calls of the contract's section 9
+// other than Transcribe, MATCH, SEED_ACQUIRE, SEED_RELEASE and STRATEGY_REGISTER. Handles, tokens
+// and paths are checked before the engine sees them, and what comes back before the peer does.
 //
 // Threads: the engine's. Lifetime: one call; everything passed in must outlive it.
 class CallRun {

@@ -19,6 +19,7 @@
 #include "actors/messages/engine_actor_interface.h"
 #include "actors/messages/engine_progress.h"
 #include "actors/messages/ids.h"
+#include "actors/messages/limits.h"
 #include "engine/engine.h"
 #include "engine/thread_bound_engine.h"
 
@@ -29,7 +30,7 @@ using EngineFactory = std::function<absl::StatusOr<std::unique_ptr<Engine>>()>;
 struct EngineActorOptions {
   EngineFactory make_engine;                            // called once, on the actor's thread
   absl::Duration step_budget = absl::Milliseconds(10);  // of one micro-step
-  uint64_t live_audio_bytes = uint64_t{256} << 20;      // of all jobs, not transcribed yet
+  uint64_t live_audio_bytes = kLiveAudioBytes;          // of all jobs, not transcribed yet
   EngineRoots roots;                                    // where files lie that a daemon may name
 };
 

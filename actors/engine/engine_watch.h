@@ -10,7 +10,9 @@
 namespace superfluid {
 
 // Shows the watchdog that the engine is being called, while it exists. No call of the engine's is
-// made outside of one of these or of BeginStep and EndStep: what hangs there would not be seen.
+// made outside of one of these or of BeginStep and EndStep, but while it loads and ends (which have
+// limits of their own) and for what it only tells (info, generation): what hangs there would not be
+// seen.
 // They do not nest.
 //
 // `clock` returns the actor system's monotonic nanoseconds. Threads: the engine's.

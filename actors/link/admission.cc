@@ -1,5 +1,6 @@
 #include "actors/link/admission.h"
 
+#include <algorithm>
 #include <string>
 
 #include "protocol/messages/status.h"
@@ -58,6 +59,12 @@ absl::Status Admit(LinkPhase phase, linkw::Role role, linkw::MessageType type) {
 bool Overtakes(linkw::MessageType type) {
   return type == MessageType::kPing || type == MessageType::kTranscribeCancel ||
          type == MessageType::kOpCancel;
+}
+
+uint64_t BytesOfCredit(linkw::MessageType type, size_t payload_bytes) {
+  constexpr size_t kAudioFrameBytes = 256;
+  return type == MessageType::kTranscribeAudio ? std::max(payload_bytes, kAudioFrameBytes)
+                                               : payload_bytes;
 }
 
 }  // namespace superfluid

@@ -2,6 +2,7 @@
 #define SUPERFLUID_ACTORS_LINK_ADMISSION_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "protocol/messages/message_type.h"
@@ -24,6 +25,10 @@ absl::Status Admit(LinkPhase phase, linkw::Role role, linkw::MessageType type);
 
 // Whether a message overtakes those that are held back: PING and cancels.
 bool Overtakes(linkw::MessageType type);
+
+// Returns the bytes of credit that a frame takes. Live audio takes some for its bookkeeping, too:
+// its frames are not counted while they wait for the engine.
+uint64_t BytesOfCredit(linkw::MessageType type, size_t payload_bytes);
 
 }  // namespace superfluid
 

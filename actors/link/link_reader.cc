@@ -47,7 +47,8 @@ void LinkReaderState::OnGrant(const GrantFrames& grant) {
 
 bool LinkReaderState::HasCredit(const linkw::FrameHeader& next) const {
   if (Overtakes(static_cast<linkw::MessageType>(next.type))) return urgent_credit_ > 0;
-  return frame_credit_ > 0 && (byte_credit_ > 0 || next.payload_len <= kSmallBytes);
+  const bool is_audio = next.type == static_cast<uint16_t>(linkw::MessageType::kTranscribeAudio);
+  return frame_credit_ > 0 && (byte_credit_ > 0 || (next.payload_len <= kSmallBytes && !is_audio));
 }
 
 bool LinkReaderState::DecodeSome() {
@@ -91,7 +92,7 @@ bool LinkReaderState::ReadSome() {
 
 void LinkReaderState::Deliver(linkw::Frame frame) {
   (Overtakes(frame.type()) ? urgent_credit_ : frame_credit_) -= 1;
-  byte_credit_ -= static_cast<int64_t>(frame.payload.size());
+  byte_credit_ -= static_cast<int64_t>(BytesOfCredit(frame.type(), frame.payload.size()));
   compat::Send(self_, dispatcher_,
                FrameReceived{std::make_shared<const linkw::Frame>(std::move(frame))});
 }

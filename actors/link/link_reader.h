@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "actors/messages/dispatcher_interface.h"
+#include "actors/messages/limits.h"
 #include "actors/messages/link_reader_interface.h"
 #include "protocol/frames/frame_decoder.h"
 #include "protocol/transport/byte_stream.h"
@@ -16,10 +17,13 @@ struct LinkReaderOptions {
   uint32_t max_frame = linkw::kDefaultMaxFrame;
   // Frames, and bytes of their payloads, that the dispatcher may have unhandled. One frame may
   // exceed the bytes, so that any frame within max_frame gets through; small ones need frame credit
-  // only, so that bulk does not hold them up.
-  uint32_t frame_credit = 256;
-  uint32_t urgent_credit = 32;  // of PING and cancels, behind as many others as there may be
-  uint64_t byte_credit = uint64_t{16} << 20;
+  // only, so that bulk does not hold them up. Live audio
+  // holds frame credit until the dispatcher has handed it on, and its bytes until the engine took
+  // them: a step of the engine stops no cancel behind many small chunks.
+  uint32_t frame_credit = kFrameCredit;
+  uint32_t urgent_credit =
+      kUrgentCredit;  // of PING and cancels, behind as many others as there may be
+  uint64_t byte_credit = kByteCredit;
 };
 
 // Reads the frames socket of one link; never looks into a payload.

@@ -13,6 +13,7 @@
 #include "actors/link/send_queue.h"
 #include "actors/messages/alarm_clock_interface.h"
 #include "actors/messages/dispatcher_interface.h"
+#include "actors/messages/limits.h"
 #include "actors/messages/link_writer_interface.h"
 #include "protocol/codec/codec.h"
 #include "protocol/frames/frame.h"
@@ -22,9 +23,9 @@ namespace superfluid {
 
 struct LinkWriterOptions {
   uint32_t max_frame = linkw::kDefaultMaxFrame;
-  size_t droppable_limit_bytes = size_t{256} << 10;  // more than this unsent: droppable frames go
-  uint64_t unsent_bytes = uint64_t{512} << 20;       // more than this unsent: the link ends
-  absl::Duration linger = absl::Seconds(1);          // for the last bytes when the link closes
+  size_t droppable_limit_bytes = kDroppableBytes;  // more than this unsent: droppable frames go
+  uint64_t unsent_bytes = kUnsentBytes;            // more than this unsent: the link ends
+  absl::Duration linger = absl::Seconds(1);        // for the last bytes when the link closes
   AlarmClock alarms;
 };
 

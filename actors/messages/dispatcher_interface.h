@@ -45,7 +45,8 @@ struct DescriptorReceived {
 // No more descriptors will come: the channel has ended. From FdReceiver, once.
 struct DescriptorsEnded {};
 
-// The link's second socket is there. From Supervisor, at most once a link.
+// The link's second socket is there. From Supervisor, once for each connection that names the link:
+// the first one counts.
 struct DescriptorChannelOpened {
   std::shared_ptr<FdChannel> channel;
 };
@@ -98,6 +99,15 @@ struct BufferLent {
   uint64_t seq = 0;
   absl::Status status;
   std::shared_ptr<const Segment> segment;
+};
+
+// The artifacts of a strategy were compared with their hashes and sizes. `strategy` names paths
+// that the engine can open while `files` is held. From a thread that may block.
+struct ArtifactsChecked {
+  uint64_t seq = 0;
+  absl::Status status;
+  std::shared_ptr<const linkw::StrategyRegister> strategy;
+  std::shared_ptr<const void> files;
 };
 
 // Refuse new work, cancel at once what is in `scope`, let the rest finish for `patience`, cancel

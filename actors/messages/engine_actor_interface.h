@@ -52,7 +52,7 @@ struct QueueTranscription {
   TranscriptionParams params;
   std::shared_ptr<JobAudio> audio;
   std::shared_ptr<RequestToken> token;
-  int64_t deadline_ns = 0;    // monotonic; 0: none. Orders the queue; the Transcriber enforces it
+  int64_t deadline_ns = 0;    // monotonic; 0: none. Orders the queue; the Dispatcher enforces it
   uint32_t control_slot = 0;  // index of the stop word + 1; 0: none
   uint32_t segment_credit = 0;
   uint32_t progress_ms = 0;  // of audio between two AudioConsumed; 0: none

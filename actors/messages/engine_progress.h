@@ -21,7 +21,8 @@ namespace superfluid {
 // only between two steps.
 //
 // Times are monotonic nanoseconds of the actor system's clock.
-// Threads: Begin/Continue/End/Set* from the engine actor only; Look from the Supervisor; everything
+// Threads: Begin/Continue/End/Set* from the engine actor only, but SetFailed from the Supervisor,
+// too; Look from the Supervisor; everything
 // else from any thread (Add* too). Each figure is read on its own; two figures may be a step apart.
 class EngineProgress {
  public:

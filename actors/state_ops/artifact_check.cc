@@ -82,16 +82,4 @@ ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyReg
   return {.status = absl::OkStatus(), .strategy = std::move(checked), .files = std::move(files)};
 }
 
-ArtifactChecker::behavior_type ArtifactCheckerBehavior(ArtifactChecker::pointer self,
-                                                       std::string root, Dispatcher dispatcher) {
-  self->set_down_handler([self](const caf::down_msg&) { self->quit(); });
-  self->monitor(dispatcher);
-  return {[self, root = std::move(root),
-           dispatcher = std::move(dispatcher)](const CheckArtifacts& check) {
-    ArtifactsChecked checked = OpenArtifacts(root, *check.strategy, *check.token);
-    checked.seq = check.seq;
-    compat::Send(self, dispatcher, std::move(checked));
-  }};
-}
-
 }  // namespace superfluid

@@ -9,14 +9,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "actors/messages/limits.h"
 #include "protocol/messages/messages.h"
 #include "shm/segment.h"
 
 namespace superfluid {
 
 struct BufferLimits {
-  size_t max_buffers = 1024;
-  uint64_t max_bytes = uint64_t{16} << 30;  // of one link: buffers, and copies made of them
+  size_t max_buffers = kMaxBuffers;
+  uint64_t max_bytes = kMaxBufferBytes;  // of one link: buffers, and copies made of them
 };
 
 // The shared-memory buffers of one link, by id.

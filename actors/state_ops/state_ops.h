@@ -15,6 +15,7 @@
 #include "actors/messages/engine_actor_interface.h"
 #include "actors/messages/engine_progress.h"
 #include "actors/messages/ids.h"
+#include "actors/messages/limits.h"
 #include "actors/messages/link_writer_interface.h"
 #include "actors/messages/state_ops_interface.h"
 #include "actors/state_ops/buffer_table.h"
@@ -32,7 +33,7 @@ struct StateOpsContext {
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
   BufferLimits buffers;
-  uint32_t op_window = 16;
+  uint32_t op_window = kOpWindow;
 };
 
 // Owns the shared-memory buffers of one link (BufferTable has the rules) and its op window.
@@ -41,9 +42,9 @@ struct StateOpsContext {
 //           \--> accepted --(import: copied out and checked)--> EngineActor --OpEnded-->
 //                                                   (export: sealed) --> StateOpDone
 //
-// An op holds its buffer, so a release that comes meanwhile takes effect after its Done. What an
-// import reads is copied into private memory first: the engine never sees bytes that the peer can
-// still change, or that were not checked.
+// An op holds its buffer: a release that comes meanwhile frees the id at once, and the memory when
+// the op lets go of it, just before its Done. What an import reads is copied into private memory
+// first: the engine never sees bytes that the peer can still change, or that were not checked.
 //
 // Pooled: mapping and copying memory is not the business of the actors on the hot path.
 class StateOpsState {

@@ -9,13 +9,14 @@
 
 #include "absl/time/time.h"
 #include "actors/messages/ids.h"
+#include "actors/messages/limits.h"
 
 namespace superfluid {
 
 // How many links there may be besides the one that drives.
 struct LinkPlaceLimits {
-  size_t new_links = 16;  // whose HELLO has not been accepted
-  size_t observers = 32;
+  size_t new_links = kMaxNewLinks;  // whose HELLO has not been accepted
+  size_t observers = kMaxObservers;
   absl::Duration observer_idle = absl::Seconds(1);  // one silent for so long gives way to another
 };
 

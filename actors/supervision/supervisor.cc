@@ -164,7 +164,7 @@ void SupervisorState::DrainLastLink() {
 }
 
 void SupervisorState::OnShutDownOverdue() {
-  if (!exited_) Exit(ExitCode::kEngineStalled, "the engine did not let go of its work");
+  if (!exited_) Exit(ExitCode::kEngineStalled, "the worker did not let go of its work in time");
 }
 
 void SupervisorState::OnDown(const caf::down_msg& down) {
@@ -189,7 +189,9 @@ void SupervisorState::OnDown(const caf::down_msg& down) {
       stream->Shutdown();  // in case that the writer died as well
       ForgetLink(lost, "its dispatcher died");
     };
-    compat::Request(self_, engine_, config_.limits.engine_patience, ReleaseLink{.link = id})
+    compat::Request(
+        self_, engine_, config_.limits.engine_patience,
+        ReleaseLink{.link = id, .reset_engine = config_.on_disconnect == OnDisconnect::kReset})
         .then([forget](const LinkReleased&) { forget(); },
               [forget](const caf::error&) { forget(); });
     return;

@@ -18,6 +18,7 @@
 #include "actors/engine/engine_actor.h"
 #include "actors/messages/alarm_clock_interface.h"
 #include "actors/messages/engine_progress.h"
+#include "actors/messages/limits.h"
 #include "actors/messages/supervisor_interface.h"
 #include "actors/runtime/reply_guard.h"
 #include "actors/runtime/thread_room.h"
@@ -54,7 +55,7 @@ struct WorkerConfig {
   LinkPlaceLimits places;  // of links that do not drive
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
   absl::Duration step_budget = absl::Milliseconds(10);
-  uint64_t live_audio_bytes = uint64_t{256} << 20;  // of all links, not transcribed yet
+  uint64_t live_audio_bytes = kLiveAudioBytes;  // of all links, not transcribed yet
   absl::Duration engine_load_patience = absl::Minutes(30);
   // A longer step is reported; a longer step ends the process. Raised to kStallSteps and kKillSteps
   // of the steps that the engine expects (EngineInfo::micro_step): slow is not stuck.
@@ -64,7 +65,7 @@ struct WorkerConfig {
   compat::Placement placement = compat::Placement::kDetached;  // of actors with their own thread
   std::function<linkw::LinkToken()> make_token;                // 16 unguessable bytes
   ThreadRoom thread_room = HasThreadRoom;
-  // Called once, when the worker is to end; links are closed by then.
+  // Called once, when the worker is to end; links are closed by then, unless the engine is stuck.
   std::function<void(ExitCode code, std::string reason)> on_exit;
   // Called when a step took longer than engine_kill; must not return in a real worker.
   std::function<void(absl::Duration step_age)> on_engine_stuck;

@@ -22,7 +22,6 @@ namespace {
 
 // How long a second driver waits for the first to go before it is refused.
 constexpr absl::Duration kClaimGrace = absl::Milliseconds(250);
-constexpr size_t kMaxClaims = 16;  // that wait; a further one is refused at once
 
 // Of a link: its dispatcher, reader and writer, and a receiver of descriptors.
 constexpr size_t kLinkThreads = 4;
@@ -143,7 +142,8 @@ void SupervisorState::ClaimDriver(LinkId link, ClaimAnswer answer) {
     driver_ = link;
     return answer->Answer(RoleClaimed{absl::OkStatus()});
   }
-  if (waiting_claims_.size() >= kMaxClaims) return answer->Answer(RoleClaimed{DrivenByAnother()});
+  if (waiting_claims_.size() >= kMaxRoleClaims)
+    return answer->Answer(RoleClaimed{DrivenByAnother()});
   waiting_claims_.push_back({.link = link, .answer = std::move(answer)});
   compat::SendAfter(self_, Supervisor(self_), kClaimGrace, ClaimOverdue{link});
 }

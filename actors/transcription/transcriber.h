@@ -12,6 +12,7 @@
 #include "actors/messages/dispatcher_interface.h"
 #include "actors/messages/engine_actor_interface.h"
 #include "actors/messages/ids.h"
+#include "actors/messages/limits.h"
 #include "actors/messages/link_writer_interface.h"
 #include "actors/messages/request_token.h"
 #include "actors/messages/state_ops_interface.h"
@@ -34,8 +35,8 @@ struct TranscriberContext {
   std::shared_ptr<BlockingExecutor> readers;  // of recordings
   std::string media_root;                     // audio files lie below it
   uint32_t max_frame = linkw::kDefaultMaxFrame;
-  uint32_t segment_credit = 16;  // segments decoded and not yet written to the socket
-  int64_t deadline_ns = 0;       // monotonic; 0: none. The Dispatcher cancels when it passes
+  uint32_t segment_credit = kSegmentCredit;  // segments decoded and not yet written to the socket
+  int64_t deadline_ns = 0;  // monotonic; 0: none. The Dispatcher cancels when it passes
 };
 
 // One transcription, from its request to its final answer.

@@ -156,5 +156,38 @@ TEST_F(DescriptorTest, PingsAndCancelsAreReadBehindBulk) {
   EXPECT_EQ(EngineSteps(), 1) << "the cancel was not read in time";
 }
 
+// Many streams in chunks of 20 ms: what waits for the engine stops nobody (ALWAYS-2, ALWAYS-7).
+TEST_F(DescriptorTest, PingsAndCancelsAreReadBehindManySmallChunksOfAudio) {
+  Start();
+  Peer& peer = Connect(true, /*capacity_bytes=*/size_t{64} << 20);
+  peer.SendHello();
+  const uint64_t seq = SendTranscription(peer, 500);
+  const uint64_t live = peer.Send(LiveRequest());
+  bool answered = false;
+  clock_->inside_step = [&] {
+    clock_->inside_step = nullptr;
+    for (int i = 0; i < 1000; ++i) {
+      peer.Send(linkw::TranscribeAudio{.request_seq = live, .data = std::string(640, '\0')});
+    }
+    const uint64_t ping = peer.Send(linkw::Ping{});
+    peer.Send(linkw::TranscribeCancel{seq});
+    RunSome(100'000);
+    peer.Read();
+    for (const Received& received : peer.received()) answered |= received.correlation == ping;
+  };
+  Run();
+  EXPECT_TRUE(answered);
+  for (const Received& received : peer.received()) {
+    if (received.correlation != seq) continue;
+    const auto* answer = std::get_if<linkw::StateSyncResult>(&received.message);
+    if (answer == nullptr) continue;
+    EXPECT_EQ(answer->status, Status::kCancelled);
+    EXPECT_EQ(std::get<linkw::TranscribeResult>(answer->reply).stats.engine_steps, 1u)
+        << "the cancel was not read in time";
+    return;
+  }
+  ADD_FAILURE() << "the transcription was not answered";
+}
+
 }  // namespace
 }  // namespace superfluid

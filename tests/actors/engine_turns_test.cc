@@ -140,6 +140,38 @@ TEST_F(EngineTurnsTest, AStrategyThatIsBeingHashedKeepsItsPlace) {
   EXPECT_LT(PlacesOf(peer, strategy)[0], PlacesOf(peer, unload)[0]);
 }
 
+// A mount that hangs costs the strategy that names it, and nobody else (CALL-6, DRAIN-4).
+TEST_F(EngineTurnsTest, AStrategyWhoseFilesHangIsCancelledAtOnce) {
+  Peer& peer = StartDriver();
+  readers_->hangs = true;
+  const uint64_t strategy = peer.Send(linkw::StrategyRegister{.strategy_id = "none"});
+  const uint64_t unload = peer.Send(linkw::StateSyncRequest{linkw::LoraUnload{}});
+  Run();
+  EXPECT_TRUE(peer.empty());
+  peer.Send(linkw::TranscribeCancel{strategy});
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StrategyGrant>(strategy).status, Status::kCancelled);
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(unload).status, Status::kOk);
+  readers_->hangs = false;
+  Run();
+  EXPECT_TRUE(peer.empty()) << "it is answered once";
+}
+
+TEST_F(EngineTurnsTest, ADrainDoesNotWaitForFilesThatHang) {
+  Peer& peer = StartDriver();
+  readers_->hangs = true;
+  std::vector<uint64_t> strategies;
+  for (int i = 0; i < 3; ++i) {
+    strategies.push_back(peer.Send(linkw::StrategyRegister{.strategy_id = "none"}));
+  }
+  const uint64_t drain = peer.Send(linkw::DrainRequest{.deadline_ms = 100});
+  Advance(absl::Milliseconds(200));
+  for (const uint64_t seq : strategies) {
+    EXPECT_EQ(peer.Expect<linkw::StrategyGrant>(seq).status, Status::kCancelled);
+  }
+  EXPECT_EQ(peer.Expect<linkw::Drained>(drain).cancelled, 3u);
+}
+
 // ---- Limits ----
 
 TEST_F(EngineTurnsTest, ABurstOfSeedReleasesMakesNoTickBusy) {

@@ -133,5 +133,24 @@ TEST_F(LinkRoleTest, ASecondWaitingDriverIsAnsweredWhenTheFirstGetsTheRole) {
   ExpectLetGo(*third, Status::kBusy);
 }
 
+// ROLE-1: however long the engine takes, a driver is told that it may try again.
+TEST_F(LinkRoleTest, ADriverThatWaitsForALongCleanUpIsToldToTryAgain) {
+  config.engine_kill = absl::Minutes(10);
+  Start();
+  Peer& first = ConnectDriver();
+  Peer* second = nullptr;
+  clock_->inside_step = [&] {
+    clock_->inside_step = nullptr;
+    first.HangUp();
+    second = &Connect();
+    second->SendHello();
+    Advance(absl::Seconds(61));
+  };
+  SendTranscription(first, 1000);
+  Run();
+  ASSERT_NE(second, nullptr);
+  ExpectLetGo(*second, Status::kBusy);
+}
+
 }  // namespace
 }  // namespace superfluid

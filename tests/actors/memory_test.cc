@@ -94,6 +94,38 @@ TEST_F(MemoryTest, ACancelReachesARequestThatIsHeldBack) {
   EXPECT_TRUE(peer.empty());
 }
 
+TEST_F(MemoryTest, ACancelReachesACallThatIsHeldBack) {
+  Start();
+  Peer& peer = ConnectDriver();
+  peer.Send(linkw::BufAttach{.buf_id = linkw::BufId(4), .len = 100});
+  const uint64_t named = peer.Send(linkw::StateSyncRequest{linkw::CreateSequence{}});
+  const uint64_t other = peer.Send(linkw::StateSyncRequest{linkw::CreateSequence{}});
+  peer.Send(linkw::TranscribeCancel{named});
+  peer.Send(linkw::TranscribeCancel{0});  // of all transcriptions, which these are not
+  Run();
+  SendSegmentFd(peer, 4, MakeSegment(std::string(100, 'x')));
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(named).status, Status::kCancelled);
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(other).status, Status::kOk);
+}
+
+// STT-6: a deadline counts from the receipt of the request.
+TEST_F(MemoryTest, ADeadlineCountsWhileItsRequestIsHeldBack) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const std::string pcm = Noise(200);
+  peer.Send(linkw::BufAttach{.buf_id = linkw::BufId(4), .len = pcm.size()});
+  linkw::StateSyncRequest request = BufferRequest(4, pcm.size());
+  std::get<linkw::Transcribe>(request.call).deadline_ms = 50;
+  const uint64_t seq = peer.Send(request);
+  Run();
+  Advance(absl::Seconds(1));
+  SendSegmentFd(peer, 4, MakeSegment(pcm));
+  Run();
+  Advance(absl::Milliseconds(1));
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(seq).status, Status::kDeadlineExceeded);
+}
+
 TEST_F(MemoryTest, TheWaitForADescriptorIsNotProlongedByAnOlderTimer) {
   Start();
   Peer& peer = ConnectDriver();

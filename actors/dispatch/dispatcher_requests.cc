@@ -22,12 +22,13 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
                            .status = linkw::Status::kOk,
                            .message = {},
                            .reply = linkw::CapabilitiesResult{context_.hello->capabilities_json}});
-  } else if (role_ != linkw::Role::kDriver) {
+  } else if (!session_.is_driver()) {
     RefuseRequest(current, linkw::Status::kPermissionDenied,
                   "an observer may make no state call but CAPABILITIES");
-  } else if (!HasRoomForRequest()) {
-    RefuseRequest(current, linkw::Status::kBusy,
-                  absl::StrCat(Unanswered(), " requests are open, the most that a link may have"));
+  } else if (!requests_->HasRoom()) {
+    RefuseRequest(
+        current, linkw::Status::kBusy,
+        absl::StrCat(requests_->unanswered(), " requests are open, the most that a link may have"));
   } else if (std::holds_alternative<linkw::Transcribe>(request.call)) {
     StartTranscription(current, std::move(request));
   } else {
@@ -37,15 +38,13 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 }
 
 void DispatcherState::StartTranscription(const Current& current, linkw::StateSyncRequest request) {
-  if (current.cancelled) {
-    return RefuseRequest(current, linkw::Status::kCancelled, "cancelled");
-  }
+  if (RefuseIfCancelled(current, RequestKind::kTranscription)) return;
   if (context_.engine_info.max_transcriptions == 0) {
     return RefuseRequest(
         current, linkw::Status::kUnsupported,
         absl::StrCat("the engine '", context_.engine_info.name, "' does not transcribe"));
   }
-  if (UnansweredOf(RequestKind::kTranscription) >= context_.limits.max_transcriptions) {
+  if (!requests_->HasRoomForTranscription()) {
     return RefuseRequest(current, linkw::Status::kBusy,
                          absl::StrCat(context_.limits.max_transcriptions,
                                       " transcriptions are open, the most that a link may have"));
@@ -70,49 +69,46 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
   std::optional<linkw::BufId> buffer;
   if (const auto* spec = std::get_if<linkw::AudioBuffer>(&transcribe.audio)) buffer = spec->buf_id;
   if (const uint32_t ms = transcribe.deadline_ms; ms != 0) {
-    context.deadline_ns = compat::NowNs(self_) + int64_t{ms} * 1'000'000;
-    deadlines_.Add(current.seq, context.deadline_ns);
-    ArmDeadlineTimer();
+    context.deadline_ns = current.since_ns + int64_t{ms} * 1'000'000;
   }
+  const int64_t deadline_ns = context.deadline_ns;
   Transcriber transcriber =
       compat::Spawn(*self_, compat::Placement::kPooled, TranscriberBehavior, std::move(context),
                     std::make_shared<const linkw::StateSyncRequest>(std::move(request)));
   self_->monitor(transcriber);
   if (buffer) compat::Send(self_, state_ops_, BindBuffer{.id = *buffer, .user = transcriber});
-  open_.emplace(current.seq, OpenRequest{.kind = RequestKind::kTranscription,
-                                         .token = std::move(token),
-                                         .transcriber = transcriber,
-                                         .takes_audio = takes_audio});
+  requests_->Open(
+      current.seq,
+      {.kind = RequestKind::kTranscription, .token = std::move(token), .deadline_ns = deadline_ns},
+      Work{.transcriber = transcriber, .takes_audio = takes_audio});
+  ArmDeadlineTimer();
 }
 
 void DispatcherState::OnAnswerFollows(const AnswerFollows& follows) {
-  const auto it = open_.find(follows.seq);
-  if (it == open_.end() || std::exchange(it->second.answered, true)) return;
-  ++answered_;
+  requests_->MarkAnswered(follows.seq);
 }
 
 void DispatcherState::OnRequestFinished(const RequestFinished& finished) {
-  unsent_replies_ += finished.replies;
-  const auto it = open_.find(finished.seq);
-  if (it == open_.end()) return;
-  if (drain_ && it->second.token != nullptr && it->second.token->cancelled()) ++drain_->cancelled;
-  if (it->second.answered) --answered_;
-  if (it->second.kind == RequestKind::kRelease) --releases_;
-  open_.erase(it);
-  deadlines_.Remove(finished.seq);
+  reply_credit_->NoteHandedOver(finished.replies);
+  const std::optional<Requests::Entry> ended = requests_->Finish(finished.seq);
+  if (!ended) return;
+  session_.drain().NoteEnd(ended->token != nullptr && ended->token->cancelled());
   FinishDrainIfIdle();
 }
 
 DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
                                              const linkw::TranscribeCancel& cancel) {
-  const auto it = open_.find(cancel.request_seq);
+  const Requests::Entry* const request = requests_->Find(cancel.request_seq);
   if (cancel.request_seq == 0) {
     CancelTranscriptions(CancelReason::kRequested);
-  } else if (it != open_.end() && (it->second.kind == RequestKind::kTranscription ||
-                                   it->second.kind == RequestKind::kCall)) {
+    held_.CancelTranscriptions();
+    return Outcome::kHandled;
+  }
+  if (request != nullptr &&
+      (request->kind == RequestKind::kTranscription || request->kind == RequestKind::kCall)) {
     CancelOpen(cancel.request_seq, CancelReason::kRequested);
   }
-  CancelHeld(cancel.request_seq);
+  held_.Cancel(cancel.request_seq);
   return Outcome::kHandled;
 }
 
@@ -120,14 +116,21 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
 // that is not being stepped ends now, too. Once: a peer may ask again and again. A tick that waits
 // is answered here, since the engine may be inside a long step.
 void DispatcherState::CancelOpen(uint64_t seq, CancelReason reason) {
-  const auto it = open_.find(seq);
-  if (it == open_.end() || it->second.token == nullptr) return;
-  const OpenRequest& request = it->second;
-  if (!request.token->Cancel(reason, [this] { return compat::NowNs(self_); })) return;
+  const Requests::Entry* const request = requests_->Find(seq);
+  if (request == nullptr || request->token == nullptr) return;
+  if (!request->token->Cancel(reason, [this] { return compat::NowNs(self_); })) return;
   compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
-  compat::SendUrgent(self_, request.transcriber, CancelTranscription{reason});
-  if (request.kind != RequestKind::kTick || phase_ == LinkPhase::kEnded) return;
-  if (request.token->EndWaiting()) AnswerWaitingTick(seq, request.token->reason());
+  compat::SendUrgent(self_, request->details.transcriber, CancelTranscription{reason});
+  if (session_.ended()) return;
+  if (request->details.awaits_artifacts) return StopOutside(seq, reason);
+  if (request->kind != RequestKind::kTick) return;
+  if (request->token->EndWaiting()) AnswerWaitingTick(seq, request->token->reason());
+}
+
+// Ends a call that the engine has only reserved a place for: what it waits for may never come.
+void DispatcherState::StopOutside(uint64_t seq, CancelReason reason) {
+  const absl::Status stopped = StoppedStatus(reason);
+  FailReserved(seq, linkw::FromAbsl(stopped), MessageOf(stopped));
 }
 
 // It stays open until the engine has let go of it, so that the engine's mailbox is bounded.
@@ -139,50 +142,26 @@ void DispatcherState::AnswerWaitingTick(uint64_t seq, CancelReason reason) {
 }
 
 void DispatcherState::CancelTranscriptions(CancelReason reason) {
-  for (const auto& [seq, request] : open_) {
+  requests_->ForEach([&](uint64_t seq, const Requests::Entry& request) {
     if (request.kind == RequestKind::kTranscription) CancelOpen(seq, reason);
-  }
+  });
 }
 
 void DispatcherState::CancelAllOpen(CancelReason reason) {
-  for (const auto& [seq, request] : open_) CancelOpen(seq, reason);
-}
-
-// A transcription that is held back behind a missing descriptor is not open yet: it is answered
-// CANCELLED when its turn comes.
-void DispatcherState::CancelHeld(uint64_t seq) {
-  for (HeldFrame& held : held_) {
-    if (held.frame->type() != linkw::MessageType::kStateSyncRequest) continue;
-    if (seq == 0 || held.frame->header.seq == seq) held.cancelled = true;
-  }
-}
-
-size_t DispatcherState::Unanswered() const { return open_.size() - answered_; }
-
-// Requests that were answered while they waited are with the engine until its step is over: they
-// take no one's place, but there are not more of them than places.
-bool DispatcherState::HasRoomForRequest() const {
-  const size_t most = context_.limits.max_open_requests;
-  return Unanswered() < most && open_.size() - releases_ < 2 * most;
-}
-
-size_t DispatcherState::UnansweredOf(RequestKind kind) const {
-  return static_cast<size_t>(std::count_if(open_.begin(), open_.end(), [kind](const auto& entry) {
-    return entry.second.kind == kind && !entry.second.answered;
-  }));
+  for (const uint64_t seq : requests_->Numbers()) CancelOpen(seq, reason);
 }
 
 // Audio for a request that has ended, was never there or takes none is ignored: the peer may not
 // know yet.
 DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::TranscribeAudio audio) {
-  const auto it = open_.find(audio.request_seq);
-  if (it != open_.end() && it->second.takes_audio) {
+  const Requests::Entry* const request = requests_->Find(audio.request_seq);
+  if (request != nullptr && request->details.takes_audio) {
     if (const auto* span = std::get_if<linkw::BufferSpan>(&audio.data)) {
       compat::Send(self_, state_ops_,
-                   BindBuffer{.id = span->buf_id, .user = it->second.transcriber});
+                   BindBuffer{.id = span->buf_id, .user = request->details.transcriber});
     }
     compat::Send(
-        self_, it->second.transcriber,
+        self_, request->details.transcriber,
         LiveAudioReceived{.audio = std::make_shared<const linkw::TranscribeAudio>(std::move(audio)),
                           .credit = current.credit});
   }
