@@ -87,8 +87,8 @@ absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Introduce(OwnedFd frames
   absl::StatusOr<std::unique_ptr<ByteStream>> stream = MakeSocketStream(std::move(frames));
   if (!stream.ok()) return stream.status();
   auto connection = std::make_shared<LinkConnection>(
-      *std::move(stream),
-      LinkConnection::Options{options.reply_buffer, options.call_timeout, options.on_unsolicited});
+      *std::move(stream), LinkConnection::Options{options.reply_buffer, options.call_timeout,
+                                                  options.on_unsolicited, options.on_activity});
   auto client = absl::WrapUnique(new LinkClient(std::move(options), std::move(connection)));
   absl::Status status = client->Handshake(deadline);
   if (!status.ok()) return status;

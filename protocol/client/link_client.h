@@ -38,6 +38,9 @@ struct LinkClientOptions {
   // Called for what answers no request: Telemetry, and errors without a correlation. On the reader
   // thread: must be quick and must not call the client.
   std::function<void(const WorkerMessage&)> on_unsolicited;
+  // Called when a stream got an answer, and when the link has ended: whoever polls its streams with
+  // a deadline that has passed need not wait in any. Rules as for on_unsolicited.
+  std::function<void()> on_activity;
 };
 
 // The daemon's end of Link W: a connection to one worker, for daemons, tools and tests.

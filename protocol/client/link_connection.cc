@@ -160,6 +160,7 @@ void LinkConnection::Read() {
     if (status.ok()) status = DecodeAll();
   }
   End(status);
+  NoteActivity();
 }
 
 absl::Status LinkConnection::ReadSome() {
@@ -221,8 +222,13 @@ absl::Status LinkConnection::Deliver(const Frame& frame) {
     Unsolicited(message);
   } else if (auto queue = router_.Find(frame.header.correlation); queue != nullptr) {
     queue->Push(std::move(message));
+    NoteActivity();
   }
   return absl::OkStatus();
+}
+
+void LinkConnection::NoteActivity() const {
+  if (options_.on_activity) options_.on_activity();
 }
 
 void LinkConnection::Unsolicited(const absl::StatusOr<WorkerMessage>& message) {

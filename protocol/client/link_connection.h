@@ -40,6 +40,7 @@ class LinkConnection {
     size_t reply_buffer = 256;
     absl::Duration write_timeout = absl::Seconds(30);  // then the link ends
     std::function<void(const WorkerMessage&)> on_unsolicited;
+    std::function<void()> on_activity;  // a queue got an answer, or the link ended
   };
 
   struct Request {
@@ -85,6 +86,7 @@ class LinkConnection {
   absl::Status DecodeAll();
   absl::Status Deliver(const Frame& frame);
   void Unsolicited(const absl::StatusOr<WorkerMessage>& message);
+  void NoteActivity() const;
   void End(const absl::Status& why);
   absl::Status WorkerIsGone();
   absl::Status ClosedByWorker(std::string_view how) const;

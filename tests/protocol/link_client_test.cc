@@ -1,5 +1,7 @@
 #include "protocol/client/link_client.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <future>
 #include <mutex>
 #include <string>
@@ -13,6 +15,38 @@
 
 namespace superfluid::linkw {
 namespace {
+
+// ---- Without waiting
+
+// Whoever polls is told when there is something to take, and when nothing more will come.
+TEST_F(ClientTest, TellsOfAnswersAndOfTheEnd) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int told = 0;
+  LinkClientOptions options;
+  options.on_activity = [&] {
+    const std::lock_guard lock(mutex);
+    ++told;
+    changed.notify_all();
+  };
+  const auto wait_for = [&](int count) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(30), [&] { return told >= count; });
+  };
+  Connect(options);
+  ASSERT_TRUE(wait_for(1)) << "the answer to HELLO is one";
+  auto stream = Transcribe();
+  worker_->Send(seq_, SegmentWithIndex(0));
+  ASSERT_TRUE(wait_for(2));
+  EXPECT_TRUE(stream->Next(Deadline::After(absl::ZeroDuration())).ok());
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(stream->Next(Deadline::After(absl::ZeroDuration())).status()));
+  worker_->Vanish();
+  ASSERT_TRUE(wait_for(3));
+  EXPECT_EQ(FromAbsl(client_->link_status()), Status::kLinkClosed);
+  stream.reset();
+  client_.reset();
+}
 
 // ---- Handshake
 
