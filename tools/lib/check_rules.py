@@ -29,7 +29,7 @@ RULES = [
     ("Protobuf types beyond protocol/", r"\.(cc|h)$", r"^(protocol|tests/protocol|tests/fuzz)/|^tools/bench/\w+_peer\.cc$",
      r"\.pb\.h"),
     ("CAF beyond actors/ and the programs that compose", r"\.(cc|h)$",
-     r"^(actors|tests/(actors|simulation)|tools/worker)/", r"#include\s+[<\"]caf/"),
+     r"^(actors|tests/(actors|simulation)|tools/(worker|superfluidd/fleet))/", r"#include\s+[<\"]caf/"),
     ("the date, which may be set; time passes by MonotonicTime()", r"^(actors|engine|shm)/.*\.(cc|h)$",
      r"^$", r"absl::Now\(|system_clock|CLOCK_REALTIME"),
     ("a delayed message to an actor that may end before it comes; set an alarm", r"^actors/",

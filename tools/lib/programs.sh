@@ -4,7 +4,7 @@
 
 readonly BUILD_STATUS=11
 
-PROGRAMS=(superfluid_worker superfluidctl)
+PROGRAMS=(superfluid_worker superfluidctl superfluidd)
 
 # Their libraries come from npm, or from a system installation. All others come with the worker.
 OPTIONAL_ENGINES=(whisper llama)
@@ -18,11 +18,16 @@ program_file() {
   case $1 in
     superfluid_worker) printf 'tools/worker/superfluid_worker\n' ;;
     superfluidctl) printf 'tools/ctl/superfluidctl\n' ;;
+    superfluidd) printf 'tools/superfluidd/superfluidd\n' ;;
   esac
 }
 
-# build_programs PROGRAM...: brings them up to date.
-build_programs() { build_targets "${@/#///tools:}"; }
+# build_programs PROGRAM...: brings them up to date. superfluidd runs workers, so these are built with it.
+build_programs() {
+  local programs=("$@")
+  [[ " $* " != *" superfluidd "* ]] || programs+=(superfluid_worker)
+  build_targets "${programs[@]/#///tools:}"
+}
 
 # build_targets TARGET...: Says something only if that takes long or fails; a failure ends the script with
 # BUILD_STATUS.

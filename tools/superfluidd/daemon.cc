@@ -1,0 +1,195 @@
+#include "tools/superfluidd/daemon.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tools/superfluidd/api/router.h"
+#include "tools/superfluidd/daemon_log.h"
+#include "tools/superfluidd/fleet/fleet.h"
+#include "tools/superfluidd/http/http_session.h"
+#include "tools/superfluidd/net/asio_loop.h"
+#include "tools/worker/signals.h"
+
+namespace superfluid::daemon {
+namespace {
+
+constexpr int kCannotStart = 1;
+constexpr int kSignalBase = 128;
+constexpr absl::Duration kStopPatience = absl::Seconds(5);     // of workers
+constexpr absl::Duration kSessionPatience = absl::Seconds(5);  // for responses to be read
+constexpr absl::Duration kLook = absl::Milliseconds(20);
+
+size_t CountAccelerators() {
+  std::error_code error;
+  const std::filesystem::directory_iterator gpus("/proc/driver/nvidia/gpus", error);
+  if (error) return 0;
+  return static_cast<size_t>(std::distance(begin(gpus), end(gpus)));
+}
+
+size_t CountCpus() {
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) return 1;
+  return static_cast<size_t>(CPU_COUNT(&cpus));
+}
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "superfluidd: %s\n", std::string(status.message()).c_str());
+  return kCannotStart;
+}
+
+ApiConfig ApiOf(const DaemonConfig& config) {
+  std::vector<ModelCatalog::Model> models;
+  for (const ModelConfig& model : config.models) models.push_back({NameOf(model), model.aliases});
+  ApiConfig api;
+  api.models = ModelCatalog(std::move(models));
+  api.keys = ApiKeys(config.keys);
+  api.max_upload_bytes = config.max_upload_bytes;
+  api.max_deadline = config.max_deadline;
+  return api;
+}
+
+class LogObserver final : public RequestObserver {
+ public:
+  explicit LogObserver(DaemonLog& log) : log_(log) {}
+  void OnRequestEnded(const SpeechRequest& request, const RequestOutcome& outcome) override {
+    log_.Request(request, outcome);
+  }
+
+ private:
+  DaemonLog& log_;
+};
+
+// The parts, and the order in which they end: listening, requests, sessions, workers, the loop.
+class Daemon {
+ public:
+  Daemon(const DaemonConfig& config, const std::vector<FleetWorker>& workers)
+      : config_(config),
+        fleet_({.workers = workers,
+                .max_waiting = config.max_waiting,
+                .max_waiting_of_tenant = config.max_waiting_of_key,
+                .log = [this](const char* event,
+                              const std::string& details) { log_.Event(event, details); }}),
+        router_({.service = &fleet_,
+                 .observer = std::make_shared<LogObserver>(log_),
+                 .access_log = [this](const AccessRecord& record,
+                                      const std::string& tenant) { log_.Access(record, tenant); },
+                 .started_unix = absl::ToUnixSeconds(absl::Now())},
+                std::make_shared<const ApiConfig>(ApiOf(config))),
+        timer_(loop_.MakeTimer()) {
+    sessions_.loop = &loop_;
+    sessions_.handler = &router_;
+    sessions_.uploads = std::make_shared<UploadBudget>(config.upload_memory_bytes);
+  }
+
+  absl::Status Listen() {
+    for (const std::string& address : config_.listen) {
+      const bool local = absl::StartsWith(address, "unix:");
+      const TlsFiles tls = local ? TlsFiles{} : TlsFiles{config_.tls_certificate, config_.tls_key};
+      absl::StatusOr<std::string> listening =
+          loop_.Listen(address, tls, [this](std::unique_ptr<NetStream> stream) {
+            std::make_shared<HttpSession>(sessions_, std::move(stream))->Start();
+          });
+      if (!listening.ok()) return listening.status();
+      const char* scheme = tls.empty() ? "http" : "https";
+      log_.Event("daemon.listening",
+                 absl::StrCat("address=", *listening, " scheme=", scheme, " pid=", getpid()));
+    }
+    return absl::OkStatus();
+  }
+
+  void Run() {
+    fleet_.Start();
+    loop_.Run();
+    log_.Event("daemon.exit", "");
+    log_.Flush();
+  }
+
+  // Any thread.
+  void OnSignal(int signal) {
+    loop_.Post([this, signal] { End(signal); });
+  }
+
+ private:
+  void End(int signal) {
+    if (++signals_ > 2) _exit(kSignalBase + signal);
+    log_.Event("daemon.signal", absl::StrCat("signal=", signal));
+    if (signals_ == 1) Drain();
+    if (signal == SIGINT || signals_ == 2) fleet_.CancelAll();
+  }
+
+  void Drain() {
+    loop_.StopListening();
+    sessions_.draining = true;
+    ForEachSession([](HttpSession& session) { session.Drain(); });
+    fleet_.Drain([this] { loop_.Post([this] { OnRequestsDone(); }); });
+    timer_->Set(config_.drain, [this] { fleet_.CancelAll(); });
+  }
+
+  void OnRequestsDone() {
+    sessions_until_ = loop_.Now() + kSessionPatience;
+    AwaitSessions();
+  }
+
+  // Their last responses are on their way.
+  void AwaitSessions() {
+    if (!sessions_.open.empty() && loop_.Now() < sessions_until_) {
+      return timer_->Set(kLook, [this] { AwaitSessions(); });
+    }
+    timer_->Cancel();
+    ForEachSession([](HttpSession& session) { session.Close(); });
+    fleet_.Stop(kStopPatience, [this] { loop_.Stop(); });
+  }
+
+  template <class Function>
+  void ForEachSession(Function function) {
+    const std::vector<std::shared_ptr<HttpSession>> open(sessions_.open.begin(),
+                                                         sessions_.open.end());
+    for (const auto& session : open) function(*session);
+  }
+
+  const DaemonConfig config_;
+  DaemonLog log_;
+  AsioLoop loop_;
+  Fleet fleet_;
+  Router router_;
+  SessionContext sessions_;
+  std::unique_ptr<LoopTimer> timer_;
+  int signals_ = 0;
+  absl::Duration sessions_until_;
+};
+
+}  // namespace
+
+int RunDaemon(const DaemonOptions& options) {
+  absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
+  if (!signals.ok()) return Fail(signals.status());
+  DaemonConfig config = options.config;
+  if (config.worker_program.empty()) {
+    return Fail(absl::NotFoundError("superfluid_worker is not beside this program: give --worker"));
+  }
+  const absl::StatusOr<std::vector<FleetWorker>> workers =
+      WorkersOf(config, CountAccelerators(), CountCpus());
+  if (!workers.ok()) return Fail(workers.status());
+  Daemon daemon(config, *workers);
+  if (absl::Status status = daemon.Listen(); !status.ok()) return Fail(status);
+  std::thread watch([&] {
+    while (const std::optional<int> signal = signals->Wait()) daemon.OnSignal(*signal);
+  });
+  daemon.Run();
+  signals->Wake();
+  watch.join();
+  return 0;
+}
+
+}  // namespace superfluid::daemon
