@@ -28,9 +28,10 @@ class FdChannel {
   virtual absl::StatusOr<IoState> Send(uint64_t tag, int fd) = 0;
 
   // Calls `ready` once, when Receive has something to say (a descriptor, an error, the end).
-  // A socket blocks the calling thread until then and calls `ready` on it. In memory it returns at
-  // once, and whoever sends or shuts down calls `ready`, on its own thread; at once if it is due
-  // already. A second call replaces a callback that still waits.
+  // A socket with a watch returns at once, and the watch's thread calls `ready`; one without blocks
+  // the calling thread until then and calls `ready` on it. In memory it returns at once, and the
+  // thread that sends or shuts down calls `ready`; at once if it is due already. A second call
+  // replaces a callback that still waits.
   virtual void WhenReadable(std::function<void()> ready) = 0;
 
   // Ends both directions and wakes whoever waits in WhenReadable. Any thread, any number of times.

@@ -16,7 +16,11 @@ namespace {
 
 class SocketFdChannel final : public FdChannel {
  public:
-  explicit SocketFdChannel(OwnedFd socket) : socket_(std::move(socket)), receiver_(socket_.get()) {}
+  SocketFdChannel(OwnedFd socket, SharedFdWatch watch)
+      : socket_(std::move(socket)), receiver_(socket_.get()), watch_(std::move(watch)) {}
+  ~SocketFdChannel() override {
+    if (watch_ != nullptr) watch_->Stop();
+  }
 
   absl::StatusOr<FdReceiveResult> Receive() override {
     // What the kernel still holds is not wanted any more.
@@ -30,6 +34,7 @@ class SocketFdChannel final : public FdChannel {
   }
 
   void WhenReadable(std::function<void()> ready) override {
+    if (watch_ != nullptr) return watch_->WhenReadable(std::move(ready));
     WaitForSocket(socket_.get(), POLLIN, absl::InfiniteDuration());
     ready();
   }
@@ -42,14 +47,19 @@ class SocketFdChannel final : public FdChannel {
  private:
   const OwnedFd socket_;
   TaggedFdReceiver receiver_;
+  const SharedFdWatch watch_;
   std::atomic<bool> shut_down_ = false;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FdChannel>> MakeSocketFdChannel(OwnedFd socket) {
-  if (absl::Status status = PrepareStreamSocket(socket.get()); !status.ok()) return status;
-  return std::make_unique<SocketFdChannel>(std::move(socket));
+absl::StatusOr<std::unique_ptr<FdChannel>> MakeSocketFdChannel(OwnedFd socket,
+                                                               SharedFdWatch watch) {
+  if (absl::Status status = PrepareStreamSocket(socket.get()); !status.ok()) {
+    if (watch != nullptr) watch->Stop();
+    return status;
+  }
+  return std::make_unique<SocketFdChannel>(std::move(socket), std::move(watch));
 }
 
 }  // namespace superfluid

@@ -23,10 +23,11 @@ struct IoResult {
 // A connected stream of bytes, both ways: a socket in a real worker, two queues in memory under the
 // deterministic scheduler and its virtual time.
 //
-// The two kinds wait differently, so that one actor works with either. A socket blocks the calling
-// thread in poll(2) and then calls `ready` on that same thread: its reader and its writer live on
-// threads of their own. A memory stream returns at once and has `ready` called later by whoever
-// writes, reads or shuts down the other end, on that one's thread (at once if it is due already).
+// Who waits is told by a callback, and blocks only for a socket without a watch (FdWatch): that one
+// blocks the calling thread in poll(2) and then calls `ready` on it, as a client with a thread of
+// its own likes it. A socket with a watch returns at once, and the watch's thread calls `ready`. A
+// memory stream returns at once and has `ready` called by the thread that writes, reads or shuts
+// down the other end (at once if it is due already).
 //
 // Threads: one thread reads, one (perhaps another) writes, any may call Shutdown and peer_uid.
 // Lifetime: destroying a stream closes it; a callback that still waits is then dropped uncalled.
@@ -48,9 +49,9 @@ class ByteStream {
   // a time: a second call replaces one that still waits.
   virtual void WhenReadable(std::function<void()> ready) = 0;
 
-  // Calls `ready` once when Write has something to say: room, an error or the end. A socket calls
-  // it after `patience` in any case, so that its writer can look into its mailbox; a memory stream
-  // blocks nobody and has no need to. One callback at a time, as above.
+  // Calls `ready` once when Write has something to say: room, an error or the end. A socket that
+  // blocks calls it after `patience` in any case; the others have no need to. One callback at a
+  // time, as above.
   virtual void WhenWritable(std::function<void()> ready, absl::Duration patience) = 0;
 
   // Ends both directions here and wakes whoever waits. What was written before still reaches the

@@ -24,8 +24,11 @@ absl::Status SocketError(int error, const char* what) {
 
 class SocketStream final : public ByteStream {
  public:
-  SocketStream(OwnedFd socket, std::string received)
-      : socket_(std::move(socket)), received_(std::move(received)) {}
+  SocketStream(OwnedFd socket, std::string received, SharedFdWatch watch)
+      : socket_(std::move(socket)), received_(std::move(received)), watch_(std::move(watch)) {}
+  ~SocketStream() override {
+    if (watch_ != nullptr) watch_->Stop();
+  }
 
   absl::StatusOr<IoResult> Read(absl::Span<char> out) override {
     if (out.empty()) return absl::InvalidArgumentError("no room to read into");
@@ -61,12 +64,14 @@ class SocketStream final : public ByteStream {
 
   void WhenReadable(std::function<void()> ready) override {
     if (taken_ == received_.size()) {
+      if (watch_ != nullptr) return watch_->WhenReadable(std::move(ready));
       WaitForSocket(socket_.get(), POLLIN, absl::InfiniteDuration());
     }
     ready();
   }
 
   void WhenWritable(std::function<void()> ready, absl::Duration patience) override {
+    if (watch_ != nullptr) return watch_->WhenWritable(std::move(ready));
     WaitForSocket(socket_.get(), POLLOUT, patience);
     ready();
   }
@@ -108,15 +113,20 @@ class SocketStream final : public ByteStream {
 
   const OwnedFd socket_;
   const std::string received_;  // before this stream was made; for the reading thread
+  const SharedFdWatch watch_;
   size_t taken_ = 0;
   std::atomic<bool> shut_down_ = false;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ByteStream>> MakeSocketStream(OwnedFd socket, std::string received) {
-  if (absl::Status status = PrepareStreamSocket(socket.get()); !status.ok()) return status;
-  return std::make_unique<SocketStream>(std::move(socket), std::move(received));
+absl::StatusOr<std::unique_ptr<ByteStream>> MakeSocketStream(OwnedFd socket, std::string received,
+                                                             SharedFdWatch watch) {
+  if (absl::Status status = PrepareStreamSocket(socket.get()); !status.ok()) {
+    if (watch != nullptr) watch->Stop();
+    return status;
+  }
+  return std::make_unique<SocketStream>(std::move(socket), std::move(received), std::move(watch));
 }
 
 }  // namespace superfluid
