@@ -1,18 +1,25 @@
 #ifndef SUPERFLUID_ACTORS_RUNTIME_CAF_COMPAT_H_
 #define SUPERFLUID_ACTORS_RUNTIME_CAF_COMPAT_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/time/time.h"
+#include "actors/runtime/hosted_thread.h"
 #include "caf/actor_addr.hpp"
 #include "caf/actor_cast.hpp"
 #include "caf/actor_clock.hpp"
 #include "caf/actor_system.hpp"
 #include "caf/actor_system_config.hpp"
+#include "caf/detail/init_fun_factory.hpp"
+#include "caf/detail/spawnable.hpp"
+#include "caf/infer_handle.hpp"
+#include "caf/local_actor.hpp"
 #include "caf/replies_to.hpp"
 #include "caf/result.hpp"
 #include "caf/send.hpp"
@@ -43,14 +50,83 @@ struct SignatureMap<caf::result<Outputs...>(Inputs...)> {
 template <class... Signatures>
 using Handle = caf::typed_actor<typename SignatureMap<Signatures>::Type...>;
 
-// Where an actor runs: on the pool, or on a thread of its own. Under the deterministic scheduler of
-// the tests everything is pooled, since a detached actor would escape it.
-enum class Placement { kPooled, kDetached };
+// The hosted thread that an actor runs on, or the two between which it floats: while `floats` is
+// set it runs on the one of them that made it ready, unless that one is in a step.
+struct Home {
+  HostedThread* thread = nullptr;
+  HostedThread* other = nullptr;
+  std::shared_ptr<const std::atomic<bool>> floats;  // null: it does not
+
+  bool MayFloat() const { return floats != nullptr && floats->load(std::memory_order_relaxed); }
+  HostedThread* Pick() const {
+    HostedThread* here = HostedThread::Current();
+    const bool stays = here == other && here != nullptr && !here->in_step() && MayFloat();
+    return stays ? here : thread;
+  }
+};
+
+// Where an actor runs: on the pool, on a thread of its own, or on a hosted one. Under the
+// deterministic scheduler of the tests everything is pooled, since other threads would escape it.
+class Placement {
+ public:
+  static const Placement kPooled;
+  static const Placement kDetached;
+  static Placement Hosted(Home home) { return {Kind::kHosted, std::move(home)}; }
+
+  bool detached() const { return kind_ == Kind::kDetached; }
+  bool hosted() const { return kind_ == Kind::kHosted; }
+  const Home& home() const { return home_; }
+
+ private:
+  enum class Kind { kPooled, kDetached, kHosted };
+
+  Placement(Kind kind, Home home) : kind_(kind), home_(std::move(home)) {}
+
+  Kind kind_;
+  Home home_;
+};
+
+inline const Placement Placement::kPooled{Kind::kPooled, {}};
+inline const Placement Placement::kDetached{Kind::kDetached, {}};
+
+// An actor of class `Base` that runs at home, whoever sends to it: the execution unit that CAF
+// passes to `enqueue` is the sender's.
+template <class Base>
+class HostedActor final : public Base, public MayFloat {
+ public:
+  HostedActor(caf::actor_config& config, Home home) : Base(config), home_(std::move(home)) {}
+
+  using Base::enqueue;
+  void enqueue(caf::mailbox_element_ptr message, caf::execution_unit* /*of the sender*/) override {
+    Base::enqueue(std::move(message), home_.Pick());
+  }
+  bool floats() const override { return home_.MayFloat(); }
+
+ private:
+  const Home home_;
+};
+
+inline caf::actor_system& SystemOf(caf::actor_system& system) { return system; }
+inline caf::actor_system& SystemOf(caf::local_actor& actor) { return actor.system(); }
+
+// Spawns an actor on its home's thread, where it begins.
+template <class Function, class... Args>
+auto SpawnHosted(caf::actor_system& system, const Home& home, Function function, Args&&... args) {
+  using Actor = caf::infer_impl_from_fun_t<Function>;
+  static_assert(caf::detail::spawnable<Function, Actor, Args...>(), "wrong arguments");
+  caf::actor_config config{home.thread};
+  caf::detail::init_fun_factory<Actor, Function> factory;
+  config.init_fun = factory(std::move(function), std::forward<Args>(args)...);
+  return system.spawn_impl<HostedActor<Actor>, caf::no_spawn_options>(config, home);
+}
 
 // Spawns from a system or from an actor; `spawner` is a reference to either.
 template <class Spawner, class Function, class... Args>
-auto Spawn(Spawner& spawner, Placement placement, Function function, Args&&... args) {
-  if (placement == Placement::kDetached) {
+auto Spawn(Spawner& spawner, const Placement& placement, Function function, Args&&... args) {
+  if (placement.hosted()) {
+    return SpawnHosted(SystemOf(spawner), placement.home(), function, std::forward<Args>(args)...);
+  }
+  if (placement.detached()) {
     return spawner.template spawn<caf::detached>(function, std::forward<Args>(args)...);
   }
   return spawner.spawn(function, std::forward<Args>(args)...);
@@ -58,7 +134,7 @@ auto Spawn(Spawner& spawner, Placement placement, Function function, Args&&... a
 
 // The same; an empty handle if the system has no thread or memory left.
 template <class Spawner, class Function, class... Args>
-auto TrySpawn(Spawner& spawner, Placement placement, Function function, Args&&... args)
+auto TrySpawn(Spawner& spawner, const Placement& placement, Function function, Args&&... args)
     -> decltype(Spawn(spawner, placement, function, std::forward<Args>(args)...)) {
   try {
     return Spawn(spawner, placement, function, std::forward<Args>(args)...);
