@@ -54,6 +54,7 @@ void DispatcherState::Start(DispatcherContext context) {
                                              .op_window = context_.limits.op_window});
   LinkReaderOptions reader_options;
   reader_options.max_frame = context_.limits.max_frame;
+  read_credit_ = reader_options.credit;
   reader_ = compat::Spawn(*self_, context_.placement, LinkReaderBehavior, context_.stream, me,
                           reader_options);
   if (context_.descriptors != nullptr) StartFdReceiver(std::move(context_.descriptors));
@@ -66,13 +67,13 @@ void DispatcherState::Start(DispatcherContext context) {
   spdlog::debug("link.opened link={}", Number(context_.id));
 }
 
-DispatcherState::Credit DispatcherState::MakeCredit(GrantFrames grant) {
-  return std::make_shared<FrameCredit>(reader_, grant);
+DispatcherState::Credit DispatcherState::MakeCredit(const ReadCredit::Amount& amount) {
+  return std::make_shared<FrameCredit>(read_credit_, reader_, amount);
 }
 
 HeldFrame DispatcherState::Hold(const std::shared_ptr<const linkw::Frame>& frame) {
   const linkw::MessageType type = frame->type();
-  const uint64_t bytes = BytesOfCredit(type, frame->payload.size());
+  const auto bytes = static_cast<int64_t>(BytesOfCredit(type, frame->payload.size()));
   HeldFrame held{.frame = frame, .since_ns = compat::NowNs(self_)};
   if (type == linkw::MessageType::kTranscribeAudio) {
     held.turn = MakeCredit({.frames = 1});

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "actors/dispatch/reply_credit.h"
 #include "actors/dispatch/request_table.h"
 #include "actors/link/admission.h"
+#include "actors/link/read_credit.h"
 #include "actors/messages/alarm_clock_interface.h"
 #include "actors/messages/dispatcher_interface.h"
 #include "actors/messages/drain_scope.h"
@@ -34,7 +36,6 @@
 #include "actors/messages/state_ops_interface.h"
 #include "actors/messages/supervisor_interface.h"
 #include "actors/messages/transcriber_interface.h"
-#include "actors/runtime/thread_room.h"
 #include "actors/state_ops/artifact_check.h"
 #include "engine/audio/blocking_executor.h"
 #include "engine/cancel_token.h"
@@ -50,11 +51,11 @@ struct DispatcherContext {
   LinkId id{};
   linkw::LinkToken token{};  // of the descriptor socket; zero if it was inherited
   std::shared_ptr<ByteStream> stream;
+  std::function<void()> on_drive;          // called once when the link drives; may be null
   std::shared_ptr<FdChannel> descriptors;  // null: comes later or never
   EngineActor engine;
   Supervisor supervisor;
   AlarmClock alarms;
-  ThreadRoom thread_room;
   std::shared_ptr<std::atomic<int64_t>> last_heard_ns;  // when the peer last sent a frame
   std::shared_ptr<EngineProgress> progress;
   std::shared_ptr<const linkw::HelloAck> hello;  // filled in but for version and token
@@ -69,7 +70,8 @@ struct DispatcherContext {
   absl::Duration engine_stall;  // a step longer than this is reported as a stall
   bool inherited = false;       // the only link there will be: its HELLO may take its time
   bool reset_engine_at_end = false;
-  compat::Placement placement = compat::Placement::kDetached;
+  compat::Placement placement = compat::Placement::kPooled;      // of dispatcher, reader and writer
+  compat::Placement fds_placement = compat::Placement::kPooled;  // of what receives descriptors
 };
 
 // The hub of one link: handshake, versions, routing, the pairing of descriptors with the messages
@@ -84,8 +86,8 @@ struct DispatcherContext {
 // those behind it, for `descriptor_patience` from its own arrival at most; PING and cancels
 // overtake.
 //
-// Spawns and ends the link's other actors (but for FdReceiver it is told when). On a thread of its
-// own, so that a PING is answered whatever the pool does.
+// Spawns and ends the link's other actors (but for FdReceiver it is told when). Shares a hosted
+// thread with all links, so that a PING is answered whatever engine and pool do.
 class DispatcherState {
  public:
   static constexpr const char* name = "dispatcher";
@@ -153,7 +155,7 @@ class DispatcherState {
 
   // dispatcher.cc: frames in, frames out, the end.
   HeldFrame Hold(const std::shared_ptr<const linkw::Frame>& frame);
-  Credit MakeCredit(GrantFrames grant);
+  Credit MakeCredit(const ReadCredit::Amount& amount);
   void HandleHeld();
   void HandleOvertaking();
   Outcome Handle(const HeldFrame& held);
@@ -236,6 +238,7 @@ class DispatcherState {
   Dispatcher::pointer self_;
   DispatcherContext context_;
   LinkReader reader_;
+  std::shared_ptr<ReadCredit> read_credit_;
   LinkWriter writer_;
   FdReceiver fd_receiver_;
   StateOps state_ops_;

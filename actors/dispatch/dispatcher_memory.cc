@@ -29,15 +29,9 @@ bool SameSpec(const linkw::RingSpec& spec, const RingSpec& announced) {
 
 void DispatcherState::StartFdReceiver(std::shared_ptr<FdChannel> channel) {
   channel_ = std::move(channel);
-  if (context_.thread_room(1)) {
-    fd_receiver_ = compat::TrySpawn(*self_, context_.placement, FdReceiverBehavior, channel_,
-                                    Dispatcher(self_), context_.limits.descriptor_credit);
-  }
-  if (fd_receiver_ != nullptr) return self_->monitor(fd_receiver_);
-  spdlog::warn("fds.refused link={} reason=\"no thread or memory left\"",
-               static_cast<uint64_t>(context_.id));
-  channel_->Shutdown();
-  descriptors_ended_ = true;
+  fd_receiver_ = compat::Spawn(*self_, context_.fds_placement, FdReceiverBehavior, channel_,
+                               Dispatcher(self_), context_.limits.descriptor_credit);
+  self_->monitor(fd_receiver_);
 }
 
 void DispatcherState::OnChannel(const DescriptorChannelOpened& opened) {

@@ -80,6 +80,7 @@ void DispatcherState::OnHelloOverdue() {
 
 void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
   session_.Grant(compat::NowNs(self_));
+  if (session_.drove() && context_.on_drive) context_.on_drive();
   linkw::HelloAck ack = *context_.hello;
   ack.chosen_version = version;
   if (session_.is_driver()) ack.link_token = context_.token;

@@ -80,6 +80,7 @@ void EngineActorState::Start(EngineActorOptions options, std::shared_ptr<EngineP
 }
 
 caf::result<EngineLoaded> EngineActorState::OnLoad() {
+  const ThreadStep step;
   absl::StatusOr<std::unique_ptr<Engine>> engine = options_.make_engine();
   if (!engine.ok()) return ToError(engine.status());
   engine_ = std::make_unique<ThreadBoundEngine>(*std::move(engine));
@@ -198,11 +199,11 @@ void EngineActorState::StartJob(RequestKey key) {
   if (!job.request.token->Begin()) return EndJob(key, absl::CancelledError("cancelled"));
   const int64_t begin_ns = Now();
   progress_->SetRequest(key);
-  progress_->BeginStep(begin_ns);
+  EngineStep step(
+      *progress_, [this] { return Now(); }, begin_ns);
   absl::StatusOr<std::unique_ptr<TranscriptionJob>> started = (*engine_)->StartTranscription(
       job.request.params, std::make_unique<LentAudio>(job.request.audio));
-  const int64_t end_ns = Now();
-  progress_->EndStep(end_ns);
+  const int64_t end_ns = step.End();
   if (started.ok()) {
     job.running = *std::move(started);
     PublishMemory();
@@ -233,12 +234,11 @@ void EngineActorState::StepJob(RequestKey key) {
   ++job.cost.steps;
   Collector collector(self_, job);
   progress_->SetRequest(key);
-  progress_->BeginStep(begin_ns);
+  EngineStep step(
+      *progress_, [this] { return Now(); }, begin_ns);
   absl::StatusOr<StepOutcome> outcome =
       job.running->Step(StepBudget{.target = options_.step_budget}, *job.request.token, collector);
-  const int64_t end_ns = Now();
-  progress_->EndStep(end_ns);
-  AfterStep(key, outcome, end_ns - begin_ns);
+  AfterStep(key, outcome, step.End() - begin_ns);
 }
 
 void EngineActorState::AfterStep(RequestKey key, const absl::StatusOr<StepOutcome>& outcome,

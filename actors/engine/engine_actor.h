@@ -34,12 +34,13 @@ struct EngineActorOptions {
   EngineRoots roots;                                    // where files lie that a daemon may name
 };
 
-// The only actor that touches the engine, on a thread of its own.
+// The only actor that touches the engine, alone on the hosted thread `engine` when it does.
 //
 // It works in micro-steps: one message RunMicroStep is one tick, one call, or one step of one state
 // op or transcription. Whatever arrived during a step (cancels first: they are urgent) is handled
 // before the next one, since RunMicroStep is sent to the end of the mailbox. TurnPolicy decides
-// which kind of work steps, WorkQueue which tick, call or op may, JobQueue which transcription.
+// which kind of work steps, WorkQueue which tick, call or op may, JobQueue which transcription. A
+// tick that finds nothing else to do is stepped at once.
 //
 //   QueueTranscription --> waiting --(audio, and the engine has room)--> running --> Ended
 //   QueueTick -----------> waiting --> TickEmit*, TickResult
@@ -129,6 +130,7 @@ class EngineActorState {
   bool HasRoomToStart() const;
   bool CanStart() const;
   bool MayHaveWork() const;
+  bool IsAlone() const;
   // Sends RunMicroStep if something may be ready; whether it is, the micro-step finds out.
   void ScheduleStep();
 

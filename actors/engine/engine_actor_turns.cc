@@ -69,6 +69,12 @@ bool EngineActorState::MayHaveWork() const {
   return work_.AnyReady() || NextRunningOp() || queue_->NextToStep() || CanStart();
 }
 
+// Whether one tick is all that there is: nothing that arrived before it waits for its turn.
+bool EngineActorState::IsAlone() const {
+  return engine_ != nullptr && !step_scheduled_ && ticks_.size() == 1 && jobs_.empty() &&
+         calls_.empty() && ops_.empty();
+}
+
 void EngineActorState::ScheduleStep() {
   // After a tick once more: what came during its step is in the mailbox, and was queued.
   if (step_scheduled_ || engine_ == nullptr || !(MayHaveWork() || turns_.awaits_tick())) return;

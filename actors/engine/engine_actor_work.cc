@@ -57,6 +57,7 @@ void EngineActorState::OnOpReported(const OpReported& reported) {
 void EngineActorState::OnTick(const QueueTick& tick) {
   work_.AddReady(tick.key, WorkClass::kTick, FootprintOf(*tick.message, LinkOf(tick.key.link)));
   ticks_.emplace(tick.key, tick);
+  if (IsAlone()) return OnMicroStep();
   ScheduleStep();
   PublishLoad();
 }
@@ -77,13 +78,14 @@ void EngineActorState::RunTick(RequestKey key) {
                     .ack_to = {}});
   };
   progress_->SetRequest(key);
-  progress_->BeginStep(begin_ns);
+  EngineStep step(
+      *progress_, [this] { return Now(); }, begin_ns);
   progress_->BeginTick(plan.lanes.size());
   const std::function<void()> on_progress = [this] { progress_->ContinueStep(Now()); };
   TickRun run(*generation(), (*engine_)->info(), LinkOf(key.link), plan, emit, on_progress);
   linkw::TickResult result = run.Run(*tick.token);
-  const int64_t end_ns = Now();
-  progress_->EndStep(end_ns);
+  progress_->SetMemory((*engine_)->Memory());
+  const int64_t end_ns = step.End();
   progress_->EndTick(end_ns, plan.lanes.size(), run.tokens_in(), run.tokens_out());
   result.events.timings = {.queue_us = Microseconds(begin_ns - tick.received_ns),
                            .engine_us = Microseconds(end_ns - begin_ns)};
@@ -115,7 +117,6 @@ void EngineActorState::Beat(const QueueTick& tick, int64_t now_ns) {
 void EngineActorState::AnswerTick(const QueueTick& tick, linkw::TickResult result) {
   if (result.status == linkw::Status::kOk || !result.events.lanes.empty()) {
     result.events.op_completions = std::exchange(LinkOf(tick.key.link).reported_ops, {});
-    PublishMemory();
     result.events.mem = ToWire(progress_->memory());
   }
   if (tick.token->cancelled()) progress_->AddCancel();
@@ -220,10 +221,10 @@ void EngineActorState::StepOp(RequestKey key) {
     op.running = *std::move(begun);
     return;
   }
-  progress_->BeginStep(Now());
+  EngineStep step(*progress_, [this] { return Now(); });
   const absl::StatusOr<StateJobOutcome> outcome =
       op.running->Step(StepBudget{.target = options_.step_budget}, *op.request.token);
-  progress_->EndStep(Now());
+  step.End();
   if (!outcome.ok()) return EndOp(key, outcome.status());
   if (*outcome == StateJobOutcome::kDone) return EndOp(key, absl::OkStatus());
   if (*outcome == StateJobOutcome::kMore) return;

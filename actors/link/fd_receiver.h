@@ -17,8 +17,7 @@ namespace superfluid {
 // inside a message) ends the channel, and with it this actor; the dispatcher is told
 // (DescriptorsEnded) and the link goes on without descriptors.
 //
-// Runs on a thread of its own, since a socket's WhenReadable blocks; Shutdown of the channel wakes
-// it.
+// Never blocks: it shares its thread with other links.
 class FdReceiverState {
  public:
   static constexpr const char* name = "fd-receiver";

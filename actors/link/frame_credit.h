@@ -1,6 +1,10 @@
 #ifndef SUPERFLUID_ACTORS_LINK_FRAME_CREDIT_H_
 #define SUPERFLUID_ACTORS_LINK_FRAME_CREDIT_H_
 
+#include <memory>
+#include <utility>
+
+#include "actors/link/read_credit.h"
 #include "actors/messages/link_reader_interface.h"
 #include "actors/runtime/caf_compat.h"
 
@@ -11,14 +15,19 @@ namespace superfluid {
 // std::shared_ptr. Threads: may be destroyed by any thread.
 class FrameCredit {
  public:
-  FrameCredit(const LinkReader& reader, GrantFrames grant) : reader_(reader), grant_(grant) {}
+  FrameCredit(std::shared_ptr<ReadCredit> credit, const LinkReader& reader,
+              const ReadCredit::Amount& amount)
+      : credit_(std::move(credit)), reader_(reader), amount_(amount) {}
   FrameCredit(const FrameCredit&) = delete;
   FrameCredit& operator=(const FrameCredit&) = delete;
-  ~FrameCredit() { compat::SendFromOutside(reader_.Lock(), grant_); }
+  ~FrameCredit() {
+    if (credit_->Give(amount_)) compat::SendFromOutside(reader_.Lock(), CreditGiven{});
+  }
 
  private:
+  const std::shared_ptr<ReadCredit> credit_;
   const compat::Weak<LinkReader> reader_;
-  const GrantFrames grant_;
+  const ReadCredit::Amount amount_;
 };
 
 }  // namespace superfluid

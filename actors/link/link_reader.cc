@@ -9,54 +9,61 @@
 namespace superfluid {
 namespace {
 
-// How much is read before the mailbox is looked at again, so that a peer that floods the socket
-// with frames that need no credit (unknown droppable ones) cannot keep the reader busy for ever.
-constexpr size_t kBytesPerTurn = size_t{1} << 20;
+// How much is read before it is the turn of others, so that a peer that floods the socket cannot
+// keep the thread for ever.
+constexpr size_t kBytesPerTurn = size_t{64} << 10;
 
 // A payload of this size or less needs no byte credit: the frame credit bounds them well enough.
 constexpr uint32_t kSmallBytes = linkw::kSmallPayloadLimit;
 
 }  // namespace
 
+ReadCredit::Amount CreditOf(const linkw::Frame& frame) {
+  const bool urgent = Overtakes(frame.type());
+  return {.frames = urgent ? 0 : 1,
+          .urgent_frames = urgent ? 1 : 0,
+          .payload_bytes = static_cast<int64_t>(BytesOfCredit(frame.type(), frame.payload.size()))};
+}
+
 void LinkReaderState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher,
                             const LinkReaderOptions& options) {
   stream_ = std::move(stream);
   dispatcher_ = std::move(dispatcher);
   decoder_.SetMaxFrame(options.max_frame);
-  frame_credit_ = options.frame_credit;
-  urgent_credit_ = options.urgent_credit;
-  byte_credit_ = static_cast<int64_t>(options.byte_credit);
+  credit_ = options.credit;
   compat::Send(self_, LinkReader(self_), ReadSocket{});
 }
 
 void LinkReaderState::OnReadable() {
   const uint64_t stop_at = decoder_.bytes_received() + kBytesPerTurn;
-  while (!ended_ && DecodeSome() && ReadSome()) {
-    if (decoder_.bytes_received() < stop_at) continue;
-    compat::Send(self_, LinkReader(self_), ReadSocket{});
-    return;
+  ReadOutcome outcome = ReadOutcome::kMore;
+  while (!ended_ && DecodeSome()) {
+    if (outcome == ReadOutcome::kDrained) return WaitUntilReadable();
+    if (decoder_.bytes_received() >= stop_at) {
+      return compat::Send(self_, LinkReader(self_), ReadSocket{});
+    }
+    outcome = ReadSome();
+    if (outcome == ReadOutcome::kStop) return;
   }
 }
 
-void LinkReaderState::OnGrant(const GrantFrames& grant) {
-  frame_credit_ += grant.frames;
-  urgent_credit_ += grant.urgent_frames;
-  byte_credit_ += static_cast<int64_t>(grant.payload_bytes);
+void LinkReaderState::OnCredit() {
   if (std::exchange(stalled_, false)) OnReadable();
 }
 
 bool LinkReaderState::HasCredit(const linkw::FrameHeader& next) const {
-  if (Overtakes(static_cast<linkw::MessageType>(next.type))) return urgent_credit_ > 0;
+  if (Overtakes(static_cast<linkw::MessageType>(next.type))) return credit_->urgent_frames() > 0;
+  if (credit_->frames() <= 0) return false;
   const bool is_audio = next.type == static_cast<uint16_t>(linkw::MessageType::kTranscribeAudio);
-  return frame_credit_ > 0 && (byte_credit_ > 0 || (next.payload_len <= kSmallBytes && !is_audio));
+  return (next.payload_len <= kSmallBytes && !is_audio) || credit_->payload_bytes() > 0;
 }
 
 bool LinkReaderState::DecodeSome() {
   while (true) {
     const absl::StatusOr<std::optional<linkw::FrameHeader>> header = decoder_.NextHeader();
     if (header.ok() && header->has_value() && !HasCredit(**header)) {
-      stalled_ = true;
-      return false;
+      stalled_ = credit_->Await([&] { return HasCredit(**header); });
+      if (stalled_) return false;
     }
     absl::StatusOr<std::optional<linkw::Frame>> frame = decoder_.Next();
     if (!frame.ok()) {
@@ -68,31 +75,31 @@ bool LinkReaderState::DecodeSome() {
   }
 }
 
-bool LinkReaderState::ReadSome() {
-  const absl::StatusOr<IoResult> read = stream_->Read(decoder_.Prepare());
+LinkReaderState::ReadOutcome LinkReaderState::ReadSome() {
+  const absl::Span<char> room = decoder_.Prepare();
+  const absl::StatusOr<IoResult> read = stream_->Read(room);
   if (!read.ok()) {
     End(read.status());
-    return false;
+    return ReadOutcome::kStop;
   }
   switch (read->state) {
     case IoState::kOk:
       decoder_.Commit(read->bytes);
-      return true;
+      return read->bytes < room.size() ? ReadOutcome::kDrained : ReadOutcome::kMore;
     case IoState::kWouldBlock:
       WaitUntilReadable();
-      return false;
+      return ReadOutcome::kStop;
     case IoState::kClosed:
       End(decoder_.at_boundary() ? absl::OkStatus()
                                  : linkw::MakeStatus(linkw::Status::kProtocolError,
                                                      "the peer closed the link inside a frame"));
-      return false;
+      return ReadOutcome::kStop;
   }
-  return false;
+  return ReadOutcome::kStop;
 }
 
 void LinkReaderState::Deliver(linkw::Frame frame) {
-  (Overtakes(frame.type()) ? urgent_credit_ : frame_credit_) -= 1;
-  byte_credit_ -= static_cast<int64_t>(BytesOfCredit(frame.type(), frame.payload.size()));
+  credit_->Take(CreditOf(frame));
   compat::Send(self_, dispatcher_,
                FrameReceived{std::make_shared<const linkw::Frame>(std::move(frame))});
 }
@@ -117,7 +124,7 @@ LinkReader::behavior_type LinkReaderBehavior(LinkReader::stateful_pointer<LinkRe
   self->state.Start(std::move(stream), std::move(dispatcher), options);
   return {
       [self](const ReadSocket&) { self->state.OnReadable(); },
-      [self](const GrantFrames& grant) { self->state.OnGrant(grant); },
+      [self](const CreditGiven&) { self->state.OnCredit(); },
   };
 }
 

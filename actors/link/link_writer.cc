@@ -16,7 +16,6 @@ namespace superfluid {
 namespace {
 
 constexpr size_t kMaxPieces = 64;  // of one gathered write
-constexpr absl::Duration kPatience = absl::Milliseconds(5);
 
 }  // namespace
 
@@ -78,7 +77,7 @@ void LinkWriterState::OnClose(const CloseLink& close) {
   close_at_ns_ = compat::NowNs(self_) + absl::ToInt64Nanoseconds(options_.linger);
   if (!waiting_ && !failed_) Flush();
   EndIfDone();
-  // A stream in memory may never become writable again: look once more when the time is over.
+  // The stream may never become writable again: look once more when the time is over.
   if (waiting_) {
     SetAlarmFor(self_, LinkWriter(self_), options_.alarms, 0, options_.linger, WriteSocket{});
   }
@@ -158,7 +157,7 @@ void LinkWriterState::WaitUntilWritable() {
       [weak = compat::Weak<LinkWriter>(LinkWriter(self_))] {
         compat::SendFromOutside(weak.Lock(), WriteSocket{});
       },
-      kPatience);
+      absl::InfiniteDuration());
 }
 
 void LinkWriterState::Fail(absl::Status status) {

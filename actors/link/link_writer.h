@@ -43,7 +43,7 @@ struct LinkWriterOptions {
 //
 // If the dispatcher ends without a CloseLink, the peer is told that the link failed.
 //
-// Runs on a thread of its own: while a socket is full it blocks, for kPatience at a time.
+// Never blocks: it writes at once where it runs, and is told when a full socket has room again.
 class LinkWriterState {
  public:
   static constexpr const char* name = "link-writer";

@@ -36,7 +36,7 @@ inline constexpr uint32_t kOpWindow = 16;                        // OP-2: furthe
 
 inline constexpr uint64_t kLiveAudioBytes = uint64_t{256} << 20;  // STT-16: unread, of all links
 inline constexpr size_t kMaxNewLinks = 16;                        // HELLO is not accepted yet
-inline constexpr size_t kMaxObservers = 32;                       // ROLE-4
+inline constexpr size_t kMaxObservers = 256;                      // ROLE-4
 inline constexpr size_t kMaxRoleClaims = 16;  // that wait for the driver's place
 
 // What one link may use, as the command line of the worker sets it.

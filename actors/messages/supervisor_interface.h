@@ -10,6 +10,7 @@
 #include "actors/messages/ids.h"
 #include "actors/messages/type_ids.h"
 #include "actors/runtime/caf_compat.h"
+#include "actors/runtime/socket_watch.h"
 #include "protocol/messages/messages.h"
 #include "protocol/transport/byte_stream.h"
 #include "shm/fd_channel.h"
@@ -24,6 +25,7 @@ struct WorkerStarted {};
 // inherited sockets (then with `descriptors`).
 struct FramesConnected {
   std::shared_ptr<ByteStream> stream;
+  std::shared_ptr<SocketWatch> watch;      // of the stream's socket; null: it is in memory
   std::shared_ptr<FdChannel> descriptors;  // may be null: comes later, with the link's token
   bool inherited = false;                  // main's own sockets: the only link there will be
 };

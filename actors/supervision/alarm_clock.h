@@ -12,8 +12,8 @@ namespace superfluid {
 // own delayed messages cannot be taken back, and each keeps its receiver and that receiver's thread
 // until it fires; so only actors that live as long as the process use them, this one among them.
 //
-// Holds owners weakly and monitors them: what an owner set ends with it. On a thread of its own:
-// deadlines do not wait for the pool.
+// Holds owners weakly and monitors them: what an owner set ends with it. On the links' thread:
+// deadlines do not wait for engine or pool.
 class AlarmClockState {
  public:
   static constexpr const char* name = "alarm-clock";

@@ -68,15 +68,25 @@ void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress>
   progress_ = std::move(progress);
   places_.emplace(config_.places);
   engine_ = compat::Spawn(
-      *self_, config_.placement, EngineActorBehavior,
+      *self_, OnEngineThread(), EngineActorBehavior,
       EngineActorOptions{.make_engine = config_.make_engine,
                          .step_budget = config_.step_budget,
                          .live_audio_bytes = config_.live_audio_bytes,
                          .roots = {.media = config_.media_root, .model = config_.model_root}},
       progress_);
   self_->monitor(engine_);
-  alarms_ = compat::Spawn(*self_, config_.placement, AlarmClockBehavior);
+  alarms_ = compat::Spawn(*self_, OnLinkThread(), AlarmClockBehavior);
   self_->monitor(alarms_);
+}
+
+compat::Placement SupervisorState::OnLinkThread() const {
+  if (config_.threads == nullptr) return compat::Placement::kPooled;
+  return compat::Placement::Hosted({.thread = &config_.threads->link()});
+}
+
+compat::Placement SupervisorState::OnEngineThread() const {
+  if (config_.threads == nullptr) return compat::Placement::kPooled;
+  return compat::Placement::Hosted({.thread = &config_.threads->engine()});
 }
 
 caf::typed_response_promise<WorkerStarted> SupervisorState::OnStart() {
@@ -120,11 +130,25 @@ void SupervisorState::OnCheckHealth() {
   } else if (age <= config_.engine_stall && std::exchange(stall_reported_, false)) {
     spdlog::info("engine.recovered steps={}", progress_->steps());
   }
-  if (age > config_.engine_kill) {
-    config_.on_engine_stuck(age);
-    return Exit(ExitCode::kEngineStalled, "the engine is stuck inside a step");
+  const absl::Duration turn_age = TurnAgeNow(now_ns);
+  if (age > config_.engine_kill || turn_age > config_.engine_kill) {
+    config_.on_engine_stuck(std::max(age, turn_age));
+    return Exit(ExitCode::kEngineStalled, age > turn_age ? "the engine is stuck inside a step"
+                                                         : "a thread of the worker is stuck");
   }
   compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
+}
+
+// Of what runs on the hosted threads and is no step: a call that hangs there stops links as well.
+absl::Duration SupervisorState::TurnAgeNow(int64_t now_ns) {
+  if (config_.threads == nullptr) return absl::ZeroDuration();
+  const int64_t period_ns = absl::ToInt64Nanoseconds(config_.health_period);
+  const bool in_step = progress_->step_started_ns() != 0;
+  const int64_t engine_ns =
+      engine_turn_.Look(now_ns, config_.threads->engine().turn(), in_step, period_ns);
+  const int64_t link_ns = link_turn_.Look(now_ns, config_.threads->link().turn(),
+                                          /*watched_otherwise=*/false, period_ns);
+  return absl::Nanoseconds(std::max(engine_ns, link_ns));
 }
 
 void SupervisorState::OnShutDown(const ShutDown& shut_down) {

@@ -21,8 +21,9 @@
 #include "actors/messages/limits.h"
 #include "actors/messages/supervisor_interface.h"
 #include "actors/runtime/reply_guard.h"
-#include "actors/runtime/thread_room.h"
+#include "actors/runtime/worker_threads.h"
 #include "actors/supervision/link_places.h"
+#include "actors/supervision/turn_age.h"
 #include "engine/audio/blocking_executor.h"
 #include "protocol/messages/messages.h"
 
@@ -62,9 +63,8 @@ struct WorkerConfig {
   absl::Duration engine_stall = absl::Seconds(1);
   absl::Duration engine_kill = absl::Seconds(30);
   absl::Duration health_period = absl::Milliseconds(250);
-  compat::Placement placement = compat::Placement::kDetached;  // of actors with their own thread
-  std::function<linkw::LinkToken()> make_token;                // 16 unguessable bytes
-  ThreadRoom thread_room = HasThreadRoom;
+  WorkerThreads* threads = nullptr;  // of links and engine; null: they are pooled, in a test
+  std::function<linkw::LinkToken()> make_token;  // 16 unguessable bytes
   // Called once, when the worker is to end; links are closed by then, unless the engine is stuck.
   std::function<void(ExitCode code, std::string reason)> on_exit;
   // Called when a step took longer than engine_kill; must not return in a real worker.
@@ -106,6 +106,7 @@ class SupervisorState {
     bool inherited = false;  // there will never be another: the worker ends with it
     Dispatcher dispatcher;
     std::shared_ptr<ByteStream> stream;
+    std::shared_ptr<SocketWatch> watch;  // null: the stream is in memory
     std::shared_ptr<FdChannel> channel;  // null: it has not come
     linkw::LinkToken token{};
     std::shared_ptr<std::atomic<int64_t>> last_heard_ns;
@@ -119,7 +120,13 @@ class SupervisorState {
   };
 
   void OnEngineLoaded(const EngineLoaded& loaded);
-  bool StartLink(LinkId id, const FramesConnected& connected);
+  // Placements.
+  compat::Placement OnLinkThread() const;
+  // Of a link's dispatcher, reader and writer.
+  compat::Placement OfLink(const Link& link) const;
+  std::function<void()> WhenItDrives(const Link& link) const;
+  compat::Placement OnEngineThread() const;
+  void StartLink(LinkId id, const FramesConnected& connected);
   DispatcherContext ContextOf(LinkId id, const Link& link);
   static void RefuseLink(ByteStream& stream, linkw::Status status, const std::string& reason);
   void LetGo(LinkId id, const std::string& reason);
@@ -128,6 +135,7 @@ class SupervisorState {
   void ForgetLink(LinkId id, const std::string& reason);
   void RefuseOverdueClaims();
   void FreeDriver();
+  absl::Duration TurnAgeNow(int64_t now_ns);
   void FailEverything(ExitCode code, const std::string& reason);
   void DrainLastLink();
   void ExitIfDone();
@@ -156,6 +164,8 @@ class SupervisorState {
   uint32_t drain_finished_ = 0;                                // requests of links that are gone
   uint32_t drain_cancelled_ = 0;
   bool stall_reported_ = false;
+  TurnAge engine_turn_;
+  TurnAge link_turn_;
   std::optional<std::pair<ExitCode, std::string>> exit_with_;  // when the last link is gone
   bool exited_ = false;
 };

@@ -23,9 +23,6 @@ namespace {
 // How long a second driver waits for the first to go before it is refused.
 constexpr absl::Duration kClaimGrace = absl::Milliseconds(250);
 
-// Of a link: its dispatcher, reader and writer, and a receiver of descriptors.
-constexpr size_t kLinkThreads = 4;
-
 absl::Status DrivenByAnother() {
   return linkw::MakeStatus(linkw::Status::kBusy, "another link drives this worker");
 }
@@ -37,36 +34,45 @@ void SupervisorState::OnFrames(const FramesConnected& connected) {
     return RefuseLink(*connected.stream, linkw::Status::kDraining, "the worker is shutting down");
   }
   const LinkId id{++last_link_};
-  bool started = false;
   try {
-    started = StartLink(id, connected);
+    StartLink(id, connected);
   } catch (const std::bad_alloc&) {
-    spdlog::warn("link.no_memory link={}", last_link_);
+    links_.erase(id);
+    const std::string reason = "the worker has no memory left for another link";
+    spdlog::warn("link.refused reason=\"{}\"", reason);
+    RefuseLink(*connected.stream, linkw::Status::kBusy, reason);
   }
-  if (started) return;
-  links_.erase(id);
-  const std::string reason = "the worker has no thread or memory left for another link";
-  spdlog::warn("link.refused reason=\"{}\"", reason);
-  RefuseLink(*connected.stream, linkw::Status::kBusy, reason);
 }
 
-// Returns false if there is no thread for it.
-bool SupervisorState::StartLink(LinkId id, const FramesConnected& connected) {
-  if (!config_.thread_room(kLinkThreads)) return false;
+void SupervisorState::StartLink(LinkId id, const FramesConnected& connected) {
   Link& link = links_[id];
   link.inherited = connected.inherited;
   link.stream = connected.stream;
+  link.watch = connected.watch;
   link.channel = connected.descriptors;
   if (!connected.inherited && connected.descriptors == nullptr) link.token = config_.make_token();
   link.last_heard_ns = std::make_shared<std::atomic<int64_t>>(compat::NowNs(self_));
-  link.dispatcher =
-      compat::TrySpawn(*self_, config_.placement, DispatcherBehavior, ContextOf(id, link));
-  if (link.dispatcher == nullptr) return false;
+  DispatcherContext context = ContextOf(id, link);
+  const compat::Placement placement = context.placement;
+  link.dispatcher = compat::Spawn(*self_, placement, DispatcherBehavior, std::move(context));
   self_->monitor(link.dispatcher);
   if (const std::optional<LinkId> oldest = places_->AddNew(id)) {
     LetGo(*oldest, "another link was made before this one's HELLO was accepted");
   }
-  return true;
+}
+
+// Between the hosted threads, once it drives.
+compat::Placement SupervisorState::OfLink(const Link& link) const {
+  if (config_.threads == nullptr || link.watch == nullptr) return OnLinkThread();
+  return compat::Placement::Hosted({.thread = &config_.threads->link(),
+                                    .other = &config_.threads->engine(),
+                                    .floats = link.watch->floats()});
+}
+
+// The engine's thread reads the driver's socket itself while it is idle.
+std::function<void()> SupervisorState::WhenItDrives(const Link& link) const {
+  if (config_.threads == nullptr || link.watch == nullptr) return nullptr;
+  return [threads = config_.threads, watch = link.watch] { watch->FloatTo(threads->engine()); };
 }
 
 DispatcherContext SupervisorState::ContextOf(LinkId id, const Link& link) {
@@ -74,11 +80,11 @@ DispatcherContext SupervisorState::ContextOf(LinkId id, const Link& link) {
       .id = id,
       .token = link.token,
       .stream = link.stream,
+      .on_drive = WhenItDrives(link),
       .descriptors = link.channel,
       .engine = engine_,
       .supervisor = Supervisor(self_),
       .alarms = alarms_,
-      .thread_room = config_.thread_room,
       .last_heard_ns = link.last_heard_ns,
       .progress = progress_,
       .hello = hello_,
@@ -93,7 +99,8 @@ DispatcherContext SupervisorState::ContextOf(LinkId id, const Link& link) {
       .engine_stall = config_.engine_stall,
       .inherited = link.inherited,
       .reset_engine_at_end = config_.on_disconnect == OnDisconnect::kReset,
-      .placement = config_.placement,
+      .placement = OfLink(link),
+      .fds_placement = OnLinkThread(),
   };
 }
 

@@ -11,7 +11,6 @@
 #include "gtest/gtest.h"
 #include "protocol/messages/messages.h"
 #include "protocol/messages/status.h"
-#include "shm/memory_fd_channel.h"
 #include "tests/actors/worker_fixture.h"
 
 namespace superfluid {
@@ -67,10 +66,6 @@ class FailingChannel : public FdChannel {
 
 class LinkDeathTest : public WorkerFixture {
  protected:
-  LinkDeathTest() {
-    config.thread_room = [room = room_](size_t) { return *room; };
-  }
-
   // A driver whose stream can be made to fail.
   Peer& ConnectMortalDriver() {
     wrap_stream = [this](std::shared_ptr<ByteStream> stream) {
@@ -89,8 +84,6 @@ class LinkDeathTest : public WorkerFixture {
     EXPECT_TRUE(peer.closed());
   }
 
-  // Whether the system has threads left.
-  std::shared_ptr<bool> room_ = std::make_shared<bool>(true);
   std::shared_ptr<Dies> dies_ = std::make_shared<Dies>(Dies::kNever);
 };
 
@@ -131,12 +124,17 @@ TEST_F(LinkDeathTest, ADispatcherThatDiesIsToldByItsWriterAndShutsBothSockets) {
   ConnectDriver();
 }
 
-TEST_F(LinkDeathTest, WithoutRoomForThreadsANewcomerIsToldBusyAndTheOthersGoOn) {
+TEST_F(LinkDeathTest, WithoutMemoryANewcomerIsToldBusyAndTheOthersGoOn) {
+  auto short_of_memory = std::make_shared<bool>(false);
+  config.make_token = [short_of_memory] {
+    if (*short_of_memory) throw std::bad_alloc();
+    return linkw::LinkToken{7};
+  };
   Start();
   Peer& driver = ConnectDriver();
   const uint64_t work = SendTranscription(driver, 500);
-  *room_ = false;
-  Peer& newcomer = Connect();
+  *short_of_memory = true;
+  Peer& newcomer = Connect(false);
   newcomer.SendHello(linkw::Role::kObserver);
   Run();
   const Received refused = newcomer.Take();
@@ -145,24 +143,8 @@ TEST_F(LinkDeathTest, WithoutRoomForThreadsANewcomerIsToldBusyAndTheOthersGoOn) 
   EXPECT_EQ(error->status, Status::kBusy);
   EXPECT_TRUE(newcomer.closed());
   EXPECT_EQ(TakeAll(driver, work).status, Status::kOk);
-  *room_ = true;
+  *short_of_memory = false;
   ConnectObserver();
-}
-
-TEST_F(LinkDeathTest, WithoutRoomForAThreadTheDescriptorSocketIsClosedAndTheLinkStays) {
-  Start();
-  Peer& driver = Connect(false);
-  const uint64_t hello = driver.SendHello();
-  Run();
-  const auto ack = driver.Expect<linkw::HelloAck>(hello);
-  *room_ = false;
-  auto [near, far] = MakeMemoryFdChannelPair();
-  compat::SendFromOutside(supervisor_, DescriptorsConnected{ack.link_token, std::move(far)});
-  Run();
-  EXPECT_EQ(near->Receive()->state, IoState::kClosed);
-  const uint64_t ping = driver.Send(linkw::Ping{});
-  Run();
-  driver.Expect<linkw::Pong>(ping);
 }
 
 }  // namespace

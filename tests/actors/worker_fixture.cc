@@ -136,10 +136,8 @@ WorkerFixture::WorkerFixture() {
   // Zero would read as "no step is running".
   scheduler_->clock().current_time += std::chrono::seconds(1);
   clock_ = std::make_shared<ScriptedClock>(*scheduler_);
-  config.placement = compat::Placement::kPooled;
   config.readers = readers_;
   config.make_token = [] { return linkw::LinkToken{7}; };
-  config.thread_room = [](size_t) { return true; };
   config.on_exit = [this](ExitCode code, std::string reason) {
     EXPECT_FALSE(exit_.has_value()) << "the worker ended twice";
     exit_ = {code, std::move(reason)};

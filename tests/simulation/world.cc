@@ -74,7 +74,6 @@ World::World(const Plan& plan) : readers_(std::make_shared<ScheduledReaders>()) 
   scheduler_->clock().current_time += std::chrono::seconds(1);
   clock_ = std::make_shared<VirtualClock>(*scheduler_);
   WorkerConfig worker;
-  worker.placement = compat::Placement::kPooled;
   worker.make_engine = [options = plan.engine_options, clock = clock_] {
     EngineConfig engine;
     engine.options = options;

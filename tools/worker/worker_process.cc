@@ -24,9 +24,12 @@
 #include "actors/link/connection_sorter.h"
 #include "actors/messages/engine_progress.h"
 #include "actors/runtime/caf_compat.h"
+#include "actors/runtime/descriptor_poller.h"
 #include "actors/runtime/printable.h"
+#include "actors/runtime/socket_watch.h"
 #include "actors/runtime/status_error.h"
 #include "actors/runtime/thread_room.h"
+#include "actors/runtime/worker_threads.h"
 #include "actors/supervision/supervisor.h"
 #include "caf/scoped_actor.hpp"
 #include "engine/audio/blocking_executor.h"
@@ -54,8 +57,8 @@ constexpr absl::Duration kCancelPatience = absl::Seconds(2);  // SIGINT
 constexpr unsigned kTeardownSeconds = 5;
 constexpr absl::Duration kReadersPatience = absl::Seconds(1);
 
-// That the worker itself needs: the pool, the clock of the actor system, the supervisor, the alarm
-// clock, the engine, the sorter of connections, and the watch for signals while it loads.
+// That the worker itself needs: the pool, the clock of the actor system, the supervisor, the hosted
+// threads, the sorter of connections, and the watch for signals while it loads.
 constexpr size_t kWorkerThreads = 9;
 
 // The pool serves transcribers and state ops (which map memory).
@@ -99,7 +102,27 @@ struct Sockets {
   std::optional<FramesConnected> inherited;
 };
 
-absl::StatusOr<Sockets> OpenSockets(const WorkerOptions& options) {
+absl::StatusOr<FramesConnected> WatchFrames(DescriptorPoller& poller, OwnedFd socket,
+                                            std::string received) {
+  absl::StatusOr<std::shared_ptr<SocketWatch>> watch = SocketWatch::Make(poller, socket.get());
+  if (!watch.ok()) return watch.status();
+  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
+      MakeSocketStream(std::move(socket), std::move(received), *watch);
+  if (!stream.ok()) return stream.status();
+  FramesConnected connected;
+  connected.stream = *std::move(stream);
+  connected.watch = *std::move(watch);
+  return connected;
+}
+
+absl::StatusOr<std::unique_ptr<FdChannel>> WatchDescriptors(DescriptorPoller& poller,
+                                                            OwnedFd socket) {
+  absl::StatusOr<std::shared_ptr<SocketWatch>> watch = SocketWatch::Make(poller, socket.get());
+  if (!watch.ok()) return watch.status();
+  return MakeSocketFdChannel(std::move(socket), *std::move(watch));
+}
+
+absl::StatusOr<Sockets> OpenSockets(const WorkerOptions& options, DescriptorPoller& poller) {
   Sockets sockets;
   if (!options.listen_path.empty()) {
     absl::StatusOr<std::unique_ptr<UnixListener>> listener = UnixListener::Listen(
@@ -109,22 +132,22 @@ absl::StatusOr<Sockets> OpenSockets(const WorkerOptions& options) {
     sockets.listener = *std::move(listener);
     return sockets;
   }
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream = MakeSocketStream(OwnedFd(options.frames_fd));
-  if (!stream.ok()) {
+  absl::StatusOr<FramesConnected> inherited = WatchFrames(poller, OwnedFd(options.frames_fd), {});
+  if (!inherited.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--frames-fd ", options.frames_fd, ": ", stream.status().message()));
+        absl::StrCat("--frames-fd ", options.frames_fd, ": ", inherited.status().message()));
   }
-  FramesConnected inherited{.stream = *std::move(stream), .descriptors = {}, .inherited = true};
+  inherited->inherited = true;
   if (options.fds_fd >= 0) {
     absl::StatusOr<std::unique_ptr<FdChannel>> channel =
-        MakeSocketFdChannel(OwnedFd(options.fds_fd));
+        WatchDescriptors(poller, OwnedFd(options.fds_fd));
     if (!channel.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("--fds-fd ", options.fds_fd, ": ", channel.status().message()));
     }
-    inherited.descriptors = *std::move(channel);
+    inherited->descriptors = *std::move(channel);
   }
-  sockets.inherited = std::move(inherited);
+  sockets.inherited = *std::move(inherited);
   return sockets;
 }
 
@@ -151,7 +174,8 @@ absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
 }
 
 WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
-                        std::shared_ptr<BlockingExecutor> readers, Outcome& outcome) {
+                        std::shared_ptr<BlockingExecutor> readers, Outcome& outcome,
+                        WorkerThreads& threads) {
   WorkerConfig config;
   config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
     NoteEngineThread(library);
@@ -164,6 +188,7 @@ WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
   config.media_root = options.media_root;
   config.model_root = options.model_root;
   config.readers = std::move(readers);
+  config.threads = &threads;
   config.limits.max_transcriptions = options.max_transcriptions;
   // Inherited sockets are the only ones there will ever be.
   config.on_disconnect = options.listen_path.empty() ? OnDisconnect::kExit : options.on_disconnect;
@@ -205,17 +230,17 @@ std::function<void(int)> LeaveAtSignal(Sockets& sockets) {
   };
 }
 
-ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor) {
+ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor,
+                                            const std::shared_ptr<DescriptorPoller>& poller) {
   ConnectionSorter::Callbacks callbacks;
-  callbacks.on_frames = [supervisor](OwnedFd socket, std::string received) {
-    absl::StatusOr<std::unique_ptr<ByteStream>> stream =
-        MakeSocketStream(std::move(socket), std::move(received));
-    if (stream.ok()) {
-      compat::SendFromOutside(supervisor, FramesConnected{.stream = *std::move(stream)});
-    }
+  callbacks.on_frames = [supervisor, poller](OwnedFd socket, std::string received) {
+    absl::StatusOr<FramesConnected> connected =
+        WatchFrames(*poller, std::move(socket), std::move(received));
+    if (connected.ok()) compat::SendFromOutside(supervisor, *std::move(connected));
   };
-  callbacks.on_descriptors = [supervisor](const linkw::LinkToken& token, OwnedFd socket) {
-    absl::StatusOr<std::unique_ptr<FdChannel>> channel = MakeSocketFdChannel(std::move(socket));
+  callbacks.on_descriptors = [supervisor, poller](const linkw::LinkToken& token, OwnedFd socket) {
+    absl::StatusOr<std::unique_ptr<FdChannel>> channel =
+        WatchDescriptors(*poller, std::move(socket));
     if (channel.ok()) {
       compat::SendFromOutside(supervisor,
                               DescriptorsConnected{.token = token, .channel = *std::move(channel)});
@@ -226,13 +251,14 @@ ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor) {
 
 // Starts the thread that takes connections until the listener is shut down.
 absl::StatusOr<std::thread> Listen(UnixListener& listener, const WorkerOptions& options,
-                                   const Supervisor& supervisor) {
+                                   const Supervisor& supervisor,
+                                   const std::shared_ptr<DescriptorPoller>& poller) {
   ConnectionSorter::Options sorter_options;
   sorter_options.allowed_uids = options.allowed_uids;
   sorter_options.allowed_uids.push_back(geteuid());
   try {
     return std::thread(
-        [&listener, sorter_options, callbacks = SorterCallbacks(supervisor)]() mutable {
+        [&listener, sorter_options, callbacks = SorterCallbacks(supervisor, poller)]() mutable {
           ConnectionSorter(listener, std::move(sorter_options), std::move(callbacks)).Run();
         });
   } catch (const std::system_error& error) {
@@ -288,7 +314,8 @@ int RunWorker(const WorkerOptions& options) {
   if (absl::Status room = CheckThreadRoom(); !room.ok()) {
     return Fail(kExitCannotStart, "worker.cannot_start", room);
   }
-  absl::StatusOr<Sockets> sockets = OpenSockets(options);
+  const auto poller = std::make_shared<DescriptorPoller>();
+  absl::StatusOr<Sockets> sockets = OpenSockets(options, *poller);
   if (!sockets.ok()) return Fail(kExitCannotStart, "worker.cannot_start", sockets.status());
   std::optional<SignalWatch> loading(std::in_place, *signals, LeaveAtSignal(*sockets));
   NoteTooManyThreads(options.engine_config.threads);
@@ -300,11 +327,13 @@ int RunWorker(const WorkerOptions& options) {
   caf::actor_system_config caf_config;
   compat::UseSharingScheduler(caf_config, kPoolThreads);
   caf::actor_system system(caf_config);
+  WorkerThreads threads(system, poller);
   auto progress = std::make_shared<EngineProgress>();
   NoteEngineProgress(progress);
   auto readers = std::make_shared<BlockingThreadPool>();
-  Supervisor supervisor = compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
-                                        MakeConfig(options, *engine, readers, outcome), progress);
+  Supervisor supervisor =
+      compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
+                    MakeConfig(options, *engine, readers, outcome, threads), progress);
   SetAtEndOf(supervisor, outcome);
   spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
   const absl::Status started = StartAndWait(system, supervisor);
@@ -319,7 +348,7 @@ int RunWorker(const WorkerOptions& options) {
   const ModelWatch model_watch(std::move(model_files));
   std::thread listening;
   if (sockets->listener != nullptr) {
-    absl::StatusOr<std::thread> thread = Listen(*sockets->listener, options, supervisor);
+    absl::StatusOr<std::thread> thread = Listen(*sockets->listener, options, supervisor, poller);
     if (!thread.ok()) {
       const int code = Fail(kExitCannotStart, "worker.cannot_start", thread.status());
       caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
