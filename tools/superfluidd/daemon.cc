@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tools/superfluidd/api/daemon_metrics.h"
 #include "tools/superfluidd/api/router.h"
 #include "tools/superfluidd/daemon_log.h"
 #include "tools/superfluidd/fleet/fleet.h"
@@ -59,29 +61,43 @@ ApiConfig ApiOf(const DaemonConfig& config) {
   return api;
 }
 
-class LogObserver final : public RequestObserver {
+// The end of each request for the log and for the metrics.
+class Observers final : public RequestObserver {
  public:
-  explicit LogObserver(DaemonLog& log) : log_(log) {}
+  Observers(DaemonLog& log, DaemonMetrics& metrics) : log_(log), metrics_(metrics) {}
   void OnRequestEnded(const SpeechRequest& request, const RequestOutcome& outcome) override {
     log_.Request(request, outcome);
+    metrics_.OnRequestEnded(request, outcome);
   }
 
  private:
   DaemonLog& log_;
+  DaemonMetrics& metrics_;
 };
+
+bool IsSame(const FleetWorker& a, const FleetWorker& b) {
+  return a.model == b.model && a.places == b.places && a.command.program == b.command.program &&
+         a.command.arguments == b.command.arguments && a.command.cpus == b.command.cpus;
+}
 
 // The parts, and the order in which they end: listening, requests, sessions, workers, the loop.
 class Daemon {
  public:
-  Daemon(const DaemonConfig& config, const std::vector<FleetWorker>& workers)
+  Daemon(const DaemonConfig& config, const std::vector<FleetWorker>& workers, ReloadOptions reload)
       : config_(config),
+        reload_(std::move(reload)),
+        workers_(workers),
+        uploads_(std::make_shared<UploadBudget>(config.upload_memory_bytes)),
         fleet_({.workers = workers,
                 .max_waiting = config.max_waiting,
                 .max_waiting_of_tenant = config.max_waiting_of_key,
                 .log = [this](const char* event,
                               const std::string& details) { log_.Event(event, details); }}),
-        router_({.service = &fleet_,
-                 .observer = std::make_shared<LogObserver>(log_),
+        router_({.loop = &loop_,
+                 .service = &fleet_,
+                 .observer = std::make_shared<Observers>(log_, metrics_),
+                 .metrics = &metrics_,
+                 .uploads = uploads_,
                  .access_log = [this](const AccessRecord& record,
                                       const std::string& tenant) { log_.Access(record, tenant); },
                  .started_unix = absl::ToUnixSeconds(absl::Now())},
@@ -89,7 +105,7 @@ class Daemon {
         timer_(loop_.MakeTimer()) {
     sessions_.loop = &loop_;
     sessions_.handler = &router_;
-    sessions_.uploads = std::make_shared<UploadBudget>(config.upload_memory_bytes);
+    sessions_.uploads = uploads_;
   }
 
   absl::Status Listen() {
@@ -122,10 +138,35 @@ class Daemon {
 
  private:
   void End(int signal) {
+    if (signal == SIGHUP) return Reload();
     if (++signals_ > 2) _exit(kSignalBase + signal);
     log_.Event("daemon.signal", absl::StrCat("signal=", signal));
     if (signals_ == 1) Drain();
     if (signal == SIGINT || signals_ == 2) fleet_.CancelAll();
+  }
+
+  // Reads a small file; requests that are open keep what they began with.
+  void Reload() {
+    if (sessions_.draining) return;
+    const absl::StatusOr<DaemonOptions> options = reload_();
+    absl::Status status = options.status();
+    std::vector<FleetWorker> workers;
+    if (status.ok()) {
+      auto wanted = WorkersOf(options->config, CountAccelerators(), CountCpus());
+      status = wanted.status();
+      if (wanted.ok()) workers = *std::move(wanted);
+    }
+    if (status.ok() && workers.size() != workers_.size()) {
+      status = absl::InvalidArgumentError("the number of workers changes with a restart only");
+    }
+    if (!status.ok()) {
+      return log_.Event("config.refused", absl::StrCat("error=\"", status.message(), "\""));
+    }
+    router_.SetConfig(std::make_shared<const ApiConfig>(ApiOf(options->config)));
+    const bool same = std::equal(workers.begin(), workers.end(), workers_.begin(), IsSame);
+    if (!same) fleet_.Replace(workers);
+    workers_ = workers;
+    log_.Event("config.reloaded", absl::StrCat("workers=", same ? "kept" : "replaced"));
   }
 
   void Drain() {
@@ -159,6 +200,10 @@ class Daemon {
   }
 
   const DaemonConfig config_;
+  const ReloadOptions reload_;
+  std::vector<FleetWorker> workers_;
+  const std::shared_ptr<UploadBudget> uploads_;
+  DaemonMetrics metrics_;
   DaemonLog log_;
   AsioLoop loop_;
   Fleet fleet_;
@@ -171,17 +216,22 @@ class Daemon {
 
 }  // namespace
 
-int RunDaemon(const DaemonOptions& options) {
-  absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
-  if (!signals.ok()) return Fail(signals.status());
-  DaemonConfig config = options.config;
+int RunDaemon(const DaemonOptions& options, const ReloadOptions& reload) {
+  const DaemonConfig& config = options.config;
   if (config.worker_program.empty()) {
     return Fail(absl::NotFoundError("superfluid_worker is not beside this program: give --worker"));
   }
   const absl::StatusOr<std::vector<FleetWorker>> workers =
       WorkersOf(config, CountAccelerators(), CountCpus());
   if (!workers.ok()) return Fail(workers.status());
-  Daemon daemon(config, *workers);
+  if (options.check_config) {
+    std::printf("the configuration is good: %zu models, %zu workers\n", config.models.size(),
+                workers->size());
+    return 0;
+  }
+  absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
+  if (!signals.ok()) return Fail(signals.status());
+  Daemon daemon(config, *workers, reload);
   if (absl::Status status = daemon.Listen(); !status.ok()) return Fail(status);
   std::thread watch([&] {
     while (const std::optional<int> signal = signals->Wait()) daemon.OnSignal(*signal);

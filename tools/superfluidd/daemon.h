@@ -1,13 +1,19 @@
 #ifndef SUPERFLUID_TOOLS_SUPERFLUIDD_DAEMON_H_
 #define SUPERFLUID_TOOLS_SUPERFLUIDD_DAEMON_H_
 
+#include <functional>
+
+#include "absl/status/statusor.h"
 #include "tools/superfluidd/daemon_options.h"
 
 namespace superfluid::daemon {
 
+// Reads the options again, for SIGHUP. Errors: InvalidArgument, with what is wrong.
+using ReloadOptions = std::function<absl::StatusOr<DaemonOptions>()>;
+
 // Runs the daemon to its end on the calling thread; returns its exit code. REQUIRES: no other
 // thread exists yet.
-int RunDaemon(const DaemonOptions& options);
+int RunDaemon(const DaemonOptions& options, const ReloadOptions& reload);
 
 }  // namespace superfluid::daemon
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/superfluidd/config_file.h"
 #include "tools/version.h"
 
 namespace superfluid::daemon {
@@ -21,6 +22,8 @@ The daemon starts workers, keeps them running, and offers them as an OpenAI-comp
 Signals:
   SIGTERM   drain: refuse new requests, finish what is open for --drain-ms, then exit with 0
   SIGINT    cancel what is open and exit with 0
+  SIGHUP    read the file of --config again: models, keys and the limits of requests change, and
+            workers are replaced one after the other, without a dropped request
   A second signal cancels without waiting; a third ends the process at once.
 
 Exit codes:
@@ -35,11 +38,17 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 // The values as CLI11 fills them in.
 struct Raw {
+  explicit Raw(const DaemonConfig& config)
+      : max_upload_mb(config.max_upload_bytes / kMiB),
+        upload_memory_mb(config.upload_memory_bytes / kMiB),
+        drain_ms(absl::ToInt64Milliseconds(config.drain)) {}
+
   ModelConfig model;
   std::vector<std::string> engine_options;
-  uint64_t max_upload_mb = 512;
-  uint64_t upload_memory_mb = 2048;
-  int64_t drain_ms = 30'000;
+  uint64_t max_upload_mb;
+  uint64_t upload_memory_mb;
+  int64_t drain_ms;
+  bool names_model = false;  // an option of the model was given
 };
 
 void AddModelOptions(CLI::App& app, Raw& raw) {
@@ -94,8 +103,11 @@ std::optional<std::string> Finish(Raw& raw, DaemonOptions& options) {
   if (config.tls_certificate.empty() != config.tls_key.empty()) {
     return "--tls-cert and --tls-key go together";
   }
+  if (raw.names_model && !options.config_file.empty()) {
+    return "with --config the models are the file's: give no option of a model";
+  }
   raw.model.aliases = {"*"};
-  config.models = {raw.model};
+  if (options.config_file.empty()) config.models = {raw.model};
   config.max_upload_bytes = raw.max_upload_mb * kMiB;
   config.upload_memory_bytes = raw.upload_memory_mb * kMiB;
   config.drain = absl::Milliseconds(raw.drain_ms);
@@ -104,14 +116,24 @@ std::optional<std::string> Finish(Raw& raw, DaemonOptions& options) {
 
 }  // namespace
 
-std::variant<DaemonOptions, ParseExit> ParseDaemonOptions(int argc, const char* const* argv) {
-  DaemonOptions options;
-  Raw raw;
+namespace {
+
+ParseExit WrongUsage(const std::string& what) {
+  return {
+      .code = 2, .out = {}, .err = absl::StrCat(what, "\nRun with --help for more information.\n")};
+}
+
+// Reads the command line over what `options` has already.
+std::optional<ParseExit> ParseOver(int argc, const char* const* argv, DaemonOptions& options) {
+  Raw raw(options.config);
   CLI::App app("Speech daemon: an OpenAI-compatible API over supervised workers.", "superfluidd");
   app.set_version_flag("--version", absl::StrCat("superfluidd ", kSuperfluidVersion));
   app.footer(kFooter);
   AddModelOptions(app, raw);
   AddServerOptions(app, options.config, raw);
+  app.add_option("--config", options.config_file, "TOML file with everything; see README.md");
+  app.add_flag("--check-config", options.check_config,
+               "Only say whether the configuration is good");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -120,11 +142,25 @@ std::variant<DaemonOptions, ParseExit> ParseDaemonOptions(int argc, const char* 
     const int code = app.exit(error, out, err) == 0 ? 0 : 2;
     return ParseExit{.code = code, .out = out.str(), .err = err.str()};
   }
-  if (std::optional<std::string> wrong = Finish(raw, options)) {
-    return ParseExit{.code = 2,
-                     .out = {},
-                     .err = absl::StrCat(*wrong, "\nRun with --help for more information.\n")};
+  for (const char* name : {"--engine", "--model", "--model-name", "--engine-option", "--devices",
+                           "--threads", "--places"}) {
+    raw.names_model |= app.get_option(name)->count() > 0;
   }
+  if (std::optional<std::string> wrong = Finish(raw, options)) return WrongUsage(*wrong);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<DaemonOptions, ParseExit> ParseDaemonOptions(int argc, const char* const* argv) {
+  DaemonOptions given;
+  if (auto exit = ParseOver(argc, argv, given)) return *std::move(exit);
+  if (given.config_file.empty()) return given;
+  DaemonOptions options;
+  if (absl::Status status = ReadConfigFile(given.config_file, options.config); !status.ok()) {
+    return ParseExit{.code = 2, .out = {}, .err = absl::StrCat(status.message(), "\n")};
+  }
+  if (auto exit = ParseOver(argc, argv, options)) return *std::move(exit);
   return options;
 }
 

@@ -21,6 +21,7 @@ struct ParseExit {
   std::string err;
 };
 
+// Reads the file that --config names too; what the command line says counts more.
 std::variant<DaemonOptions, ParseExit> ParseDaemonOptions(int argc, const char* const* argv);
 
 // Returns the worker beside this program: in its folder, or where Bazel puts it. Empty: there is

@@ -10,6 +10,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/superfluidd/api/fleet_json.h"
+#include "tools/superfluidd/api/realtime_socket.h"
+#include "tools/superfluidd/http/websocket.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -61,6 +63,8 @@ const std::vector<Router::Route>& Router::Routes() {
       {"GET", "/v1/models/*", true, BodyKind::kNone, &Router::ShowModel},
       {"DELETE", "/v1/requests/*", true, BodyKind::kNone, &Router::CancelRequest},
       {"GET", "/v1/status", true, BodyKind::kNone, &Router::Status},
+      {"GET", "/v1/realtime", true, BodyKind::kNone, nullptr},
+      {"GET", "/metrics", false, BodyKind::kNone, &Router::Metrics},
       {"GET", "/health", false, BodyKind::kNone, &Router::Health},
       {"GET", "/ready", false, BodyKind::kNone, &Router::Ready},
   };
@@ -114,6 +118,7 @@ std::variant<HttpReply, BodyPlan, UpgradePlan> Router::OnHead(const RequestHead&
     reply.headers.emplace_back("WWW-Authenticate", "Bearer");
     return reply;
   }
+  if (route->answer == nullptr) return RealtimeHead(head);
   HttpReply refusal;
   if (route->body == BodyKind::kForm && QueueIsFull(&refusal)) return refusal;
   const uint64_t most = route->body == BodyKind::kForm ? config_->max_upload_bytes : kSmallBody;
@@ -142,9 +147,33 @@ std::shared_ptr<Exchange> Router::OnRequest(const RequestHead& head, RequestBody
   return (this->*route->answer)(head, std::move(body), std::move(sink));
 }
 
-std::shared_ptr<UpgradedSocket> Router::OnUpgrade(const RequestHead&,
-                                                  std::shared_ptr<ResponseSink>) {
-  return nullptr;
+std::variant<HttpReply, BodyPlan, UpgradePlan> Router::RealtimeHead(const RequestHead& head) const {
+  if (!IsWebSocketUpgrade(head)) {
+    HttpReply reply = ErrorReply(
+        {.status = 426, .message = "this address speaks WebSocket", .code = "upgrade_required"});
+    reply.headers.emplace_back("Upgrade", "websocket");
+    return reply;
+  }
+  const std::string model = head.Query("model").value_or("");
+  if (!config_->models.Resolve(model).has_value()) {
+    return ErrorReply(NotFound(absl::StrCat("there is no model '", model, "'"), "model_not_found"));
+  }
+  return UpgradePlan{WebSocketUpgrade(head, ChooseProtocol(head))};
+}
+
+std::shared_ptr<UpgradedSocket> Router::OnUpgrade(const RequestHead& head,
+                                                  std::shared_ptr<ResponseSink> sink) {
+  auto socket = std::make_shared<RealtimeSocket>(
+      RealtimeContext{.loop = parts_.loop,
+                      .service = parts_.service,
+                      .observer = parts_.observer,
+                      .models = config_->models,
+                      .caller = config_->keys.Identify(head).value_or(Caller{}),
+                      .session_id = head.request_id,
+                      .model = head.Query("model").value_or("")},
+      std::move(sink));
+  socket->Start();
+  return socket;
 }
 
 HttpReply Router::Refusal(int status, std::string_view message) {
@@ -158,6 +187,7 @@ HttpReply Router::Refusal(int status, std::string_view message) {
 void Router::OnFinished(const AccessRecord& record) {
   const std::optional<Caller> caller = config_->keys.Identify(*record.head);
   parts_.access_log(record, caller.has_value() ? caller->tenant : "");
+  parts_.metrics->OnHttpFinished(record);
 }
 
 // ---- Speech
@@ -261,6 +291,17 @@ std::shared_ptr<Exchange> Router::Ready(const RequestHead&, RequestBody, Sink si
 std::shared_ptr<Exchange> Router::Status(const RequestHead&, RequestBody, Sink sink) {
   parts_.service->Describe([sink = std::move(sink)](const FleetView& view) {
     sink->Reply(JsonReply(200, FleetJson(view)));
+  });
+  return nullptr;
+}
+
+std::shared_ptr<Exchange> Router::Metrics(const RequestHead&, RequestBody, Sink sink) {
+  parts_.service->Describe([sink = std::move(sink), metrics = parts_.metrics,
+                            uploads = parts_.uploads](const FleetView& view) {
+    sink->Reply({.status = 200,
+                 .content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+                 .body = metrics->Text(view, uploads->used()),
+                 .headers = {}});
   });
   return nullptr;
 }

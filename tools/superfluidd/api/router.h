@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "tools/superfluidd/api/api_keys.h"
+#include "tools/superfluidd/api/daemon_metrics.h"
 #include "tools/superfluidd/api/model_catalog.h"
 #include "tools/superfluidd/api/speech_exchange.h"
 #include "tools/superfluidd/fleet/speech_service.h"
 #include "tools/superfluidd/http/exchange.h"
+#include "tools/superfluidd/net/io_loop.h"
 
 namespace superfluid::daemon {
 
@@ -25,8 +27,11 @@ struct ApiConfig {
 };
 
 struct RouterParts {
-  SpeechService* service = nullptr;  // outlives the router
+  IoLoop* loop = nullptr;  // these three outlive the router
+  SpeechService* service = nullptr;
   std::shared_ptr<RequestObserver> observer;
+  DaemonMetrics* metrics = nullptr;
+  std::shared_ptr<UploadBudget> uploads;
   std::function<void(const AccessRecord&, const std::string& tenant)> access_log;
   int64_t started_unix = 0;  // when the daemon was started
 };
@@ -65,6 +70,7 @@ class Router final : public HttpHandler {
   static const Route* Find(std::string_view method, std::string_view path);
   static HttpReply NoSuchRoute(const RequestHead& head);
   bool QueueIsFull(HttpReply* reply) const;
+  std::variant<HttpReply, BodyPlan, UpgradePlan> RealtimeHead(const RequestHead& head) const;
 
   std::shared_ptr<Exchange> Transcribe(const RequestHead& head, RequestBody body, Sink sink);
   std::shared_ptr<Exchange> Translate(const RequestHead& head, RequestBody body, Sink sink);
@@ -76,6 +82,7 @@ class Router final : public HttpHandler {
   std::shared_ptr<Exchange> Health(const RequestHead& head, RequestBody body, Sink sink);
   std::shared_ptr<Exchange> Ready(const RequestHead& head, RequestBody body, Sink sink);
   std::shared_ptr<Exchange> Status(const RequestHead& head, RequestBody body, Sink sink);
+  std::shared_ptr<Exchange> Metrics(const RequestHead& head, RequestBody body, Sink sink);
   Json ModelJson(const ModelCatalog::Model& model) const;
 
   const RouterParts parts_;

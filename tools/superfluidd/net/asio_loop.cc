@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -84,6 +85,12 @@ absl::StatusOr<asio::ip::tcp::endpoint> ParseEndpoint(const std::string& address
         absl::StrCat("'", host, "' is no address: give its number, as 127.0.0.1 or ::1"));
   }
   return asio::ip::tcp::endpoint(parsed, static_cast<uint16_t>(port));
+}
+
+// The socket of a daemon that was killed; nothing else is removed.
+void RemoveSocket(const std::string& path) {
+  struct stat file = {};
+  if (lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode)) unlink(path.c_str());
 }
 
 // One socket that is listened on. Accepting goes on until it is closed.
@@ -198,7 +205,7 @@ absl::StatusOr<std::string> AsioLoop::Listen(const std::string& address, const T
   std::string shown = address;
   if (absl::StartsWith(address, kUnixPrefix)) {
     const std::string path = address.substr(kUnixPrefix.size());
-    unlink(path.c_str());  // of one that was killed
+    RemoveSocket(path);
     status = acceptor->Listen(asio::local::stream_protocol::endpoint(path),
                               asio::local::stream_protocol(), address);
   } else {
