@@ -81,10 +81,12 @@ absl::StatusOr<uint64_t> Generation::EvictCache(uint64_t /*target*/,
 absl::Status Generation::EvictEntries(absl::Span<const CacheKey> /*keys*/) {
   return Lacks("cache_evict_entries");
 }
-absl::StatusOr<GrammarHandle> Generation::CreateGrammar(absl::string_view /*json_schema*/) {
+absl::StatusOr<GrammarHandle> Generation::CreateGrammar(absl::string_view /*json_schema*/,
+                                                        const CallControl& /*control*/) {
   return Lacks("create_grammar");
 }
-absl::StatusOr<GrammarHandle> Generation::CreateStructuralGrammar(absl::string_view /*tag_json*/) {
+absl::StatusOr<GrammarHandle> Generation::CreateStructuralGrammar(absl::string_view /*tag_json*/,
+                                                                  const CallControl& /*control*/) {
   return Lacks("create_grammar_structural");
 }
 absl::Status Generation::FreeGrammar(GrammarHandle /*grammar*/) { return Lacks("free_grammar"); }

@@ -160,8 +160,12 @@ class Generation {
 
   // ---- What steers sampling ----
 
-  virtual absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema);
-  virtual absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json);
+  // Errors: InvalidArgument (no schema, or one that no value can match); Unimplemented, with the
+  // name of a keyword that is not enforced. After Cancelled there is no new grammar.
+  virtual absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema,
+                                                      const CallControl& control);
+  virtual absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json,
+                                                                const CallControl& control);
   virtual absl::Status FreeGrammar(GrammarHandle grammar);
   // As many values as tokens; added to the logits.
   virtual absl::StatusOr<LogitBiasHandle> CreateLogitBias(absl::Span<const Token> tokens,

@@ -55,8 +55,9 @@ absl::string_view View(const std::string& text) { return {text.data(), text.size
 
 CallRun::Reply CallRun::Call(const linkw::CreateGrammar& call) {
   if (absl::Status room = link_.handles.CheckRoom(HandleKind::kGrammar); !room.ok()) return room;
-  const absl::StatusOr<GrammarHandle> grammar = generation_->CreateGrammar(View(call.json_schema));
-  if (!grammar.ok()) return grammar.status();
+  const absl::StatusOr<GrammarHandle> grammar =
+      generation_->CreateGrammar(View(call.json_schema), control_);
+  if (!grammar.ok()) return Stopped(grammar.status());
   const auto id = static_cast<uint64_t>(*grammar);
   if (absl::Status kept = Keep(HandleKind::kGrammar, id); !kept.ok()) return kept;
   return linkw::CreateGrammarResult{linkw::GrammarHandle{id}};
@@ -65,8 +66,8 @@ CallRun::Reply CallRun::Call(const linkw::CreateGrammar& call) {
 CallRun::Reply CallRun::Call(const linkw::CreateGrammarStructural& call) {
   if (absl::Status room = link_.handles.CheckRoom(HandleKind::kGrammar); !room.ok()) return room;
   const absl::StatusOr<GrammarHandle> grammar =
-      generation_->CreateStructuralGrammar(View(call.tag_json));
-  if (!grammar.ok()) return grammar.status();
+      generation_->CreateStructuralGrammar(View(call.tag_json), control_);
+  if (!grammar.ok()) return Stopped(grammar.status());
   const auto id = static_cast<uint64_t>(*grammar);
   if (absl::Status kept = Keep(HandleKind::kGrammar, id); !kept.ok()) return kept;
   return linkw::CreateGrammarResult{linkw::GrammarHandle{id}};

@@ -73,8 +73,10 @@ class PluginGeneration : public Generation {
   absl::StatusOr<uint64_t> EvictCache(uint64_t target, const EvictPolicy& policy) override;
   absl::Status EvictEntries(absl::Span<const CacheKey> keys) override;
 
-  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema) override;
-  absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json) override;
+  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema,
+                                              const CallControl& control) override;
+  absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json,
+                                                        const CallControl& control) override;
   absl::Status FreeGrammar(GrammarHandle grammar) override;
   absl::StatusOr<LogitBiasHandle> CreateLogitBias(absl::Span<const Token> tokens,
                                                   absl::Span<const float> values) override;
@@ -129,9 +131,10 @@ class PluginGeneration : public Generation {
                         const CancelToken& token, TickHost& host);
   absl::Status TakeResults(const Tick& tick, const std::vector<size_t>& lanes,
                            const CancelToken& token, std::vector<LaneResult>& results);
+  using GrammarFunction = sfl_status (*)(sfl_engine*, sfl_string, const sfl_call*, uint64_t*,
+                                         sfl_error*);
   absl::StatusOr<GrammarHandle> MakeGrammar(const std::string& name, absl::string_view text,
-                                            sfl_status (*function)(sfl_engine*, sfl_string,
-                                                                   uint64_t*, sfl_error*));
+                                            GrammarFunction function, const CallControl& control);
   absl::StatusOr<MediaInfo> TakeMediaInfo(const std::string& name,
                                           const GuardedValue<sfl_media_info>& info) const;
   // Null if the hidden state did not fit; `room` is then what it needs.

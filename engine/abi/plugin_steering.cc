@@ -4,31 +4,34 @@
 // Of PluginGeneration: what steers sampling, grammars and biases.
 namespace superfluid {
 
-absl::StatusOr<GrammarHandle> PluginGeneration::MakeGrammar(
-    const std::string& name, absl::string_view text,
-    sfl_status (*function)(sfl_engine*, sfl_string, uint64_t*, sfl_error*)) {
+absl::StatusOr<GrammarHandle> PluginGeneration::MakeGrammar(const std::string& name,
+                                                            absl::string_view text,
+                                                            GrammarFunction function,
+                                                            const CallControl& control) {
   const std::string terminated(text);
+  const OpenCall open(call_port_, control);
   const absl::StatusOr<uint64_t> made =
       Made(name, grammars_, [&](uint64_t* grammar, sfl_error* error) {
-        return function(plugin_.engine, AbiString(terminated), grammar, error);
+        return function(plugin_.engine, AbiString(terminated), open.abi(), grammar, error);
       });
-  if (!made.ok()) return made.status();
+  if (!made.ok()) return CheckCancelled(name, made.status(), control);
   return GrammarHandle{*made};
 }
 
-absl::StatusOr<GrammarHandle> PluginGeneration::CreateGrammar(absl::string_view json_schema) {
+absl::StatusOr<GrammarHandle> PluginGeneration::CreateGrammar(absl::string_view json_schema,
+                                                              const CallControl& control) {
   CheckThread("create_grammar");
-  if (functions().create_grammar == nullptr) return Generation::CreateGrammar(json_schema);
-  return MakeGrammar("create_grammar", json_schema, functions().create_grammar);
+  const GrammarFunction function = functions().create_grammar;
+  if (function == nullptr) return Generation::CreateGrammar(json_schema, control);
+  return MakeGrammar("create_grammar", json_schema, function, control);
 }
 
 absl::StatusOr<GrammarHandle> PluginGeneration::CreateStructuralGrammar(
-    absl::string_view tag_json) {
+    absl::string_view tag_json, const CallControl& control) {
   CheckThread("create_structural_grammar");
-  if (functions().create_structural_grammar == nullptr) {
-    return Generation::CreateStructuralGrammar(tag_json);
-  }
-  return MakeGrammar("create_structural_grammar", tag_json, functions().create_structural_grammar);
+  const GrammarFunction function = functions().create_structural_grammar;
+  if (function == nullptr) return Generation::CreateStructuralGrammar(tag_json, control);
+  return MakeGrammar("create_structural_grammar", tag_json, function, control);
 }
 
 absl::Status PluginGeneration::FreeGrammar(GrammarHandle grammar) {

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define SFL_ABI_VERSION 2u
+#define SFL_ABI_VERSION 3u
 #define SFL_ENTRY_SYMBOL "superfluid_engine_entry"
 
 #if defined(__GNUC__)

@@ -217,11 +217,13 @@ typedef struct sfl_engine_vtable {
   /* ---- What steers sampling ---- */
 
   /* Needs free_grammar, like create_structural_grammar. Errors: INVALID_ARGUMENT (no JSON schema,
-   * or one that the engine cannot follow). */
-  sfl_status (*create_grammar)(sfl_engine* engine, sfl_string json_schema, uint64_t* grammar,
-                               sfl_error* error);
+   * or one that the engine cannot follow), UNIMPLEMENTED with the name of a keyword that it does
+   * not enforce. After CANCELLED there is no new grammar. */
+  sfl_status (*create_grammar)(sfl_engine* engine, sfl_string json_schema, const sfl_call* call,
+                               uint64_t* grammar, sfl_error* error);
   sfl_status (*create_structural_grammar)(sfl_engine* engine, sfl_string tag_json,
-                                          uint64_t* grammar, sfl_error* error);
+                                          const sfl_call* call, uint64_t* grammar,
+                                          sfl_error* error);
   sfl_status (*free_grammar)(sfl_engine* engine, uint64_t grammar, sfl_error* error);
 
   /* values[i] is added to the logit of tokens[i]. Needs free_logit_bias. */

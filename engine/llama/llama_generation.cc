@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/llama/llama_cache.h"
-#include "engine/llama/llama_schema.h"
 #include "engine/llama/llama_state_job.h"
 #include "engine/llama/llama_tick.h"
 
@@ -197,31 +196,18 @@ absl::Status LlamaGeneration::EvictEntries(absl::Span<const CacheKey> keys) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<GrammarHandle> LlamaGeneration::AddGrammar(const absl::StatusOr<std::string>& gbnf,
-                                                          absl::string_view spelled) {
-  if (!gbnf.ok()) return gbnf.status();
-  if (world_->grammars.size() >= kLlamaMaxGrammars) {
-    return absl::ResourceExhaustedError(absl::StrCat("there are ", kLlamaMaxGrammars, " grammars"));
-  }
-  absl::StatusOr<LlamaGrammar> grammar =
-      LlamaGrammar::Compile(world_->model->vocab(), *gbnf, spelled);
-  if (!grammar.ok()) return grammar.status();
-  const auto handle = world_->handles.Next<GrammarHandle>();
-  world_->grammars.emplace(handle, *std::move(grammar));
-  return handle;
+absl::StatusOr<GrammarHandle> LlamaGeneration::CreateGrammar(absl::string_view json_schema,
+                                                             const CallControl& control) {
+  return world_->grammars.AddSchema(json_schema, control);
 }
 
-absl::StatusOr<GrammarHandle> LlamaGeneration::CreateGrammar(absl::string_view json_schema) {
-  return AddGrammar(GbnfOfSchema(json_schema), /*spelled=*/"");
-}
-
-absl::StatusOr<GrammarHandle> LlamaGeneration::CreateStructuralGrammar(absl::string_view tag_json) {
-  return AddGrammar(GbnfOfTags(tag_json), /*spelled=*/tag_json);
+absl::StatusOr<GrammarHandle> LlamaGeneration::CreateStructuralGrammar(absl::string_view tag_json,
+                                                                       const CallControl& control) {
+  return world_->grammars.AddTags(tag_json, control);
 }
 
 absl::Status LlamaGeneration::FreeGrammar(GrammarHandle grammar) {
-  if (world_->grammars.erase(grammar) == 1) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat("no grammar ", static_cast<uint64_t>(grammar)));
+  return world_->grammars.Free(grammar);
 }
 
 absl::StatusOr<LogitBiasHandle> LlamaGeneration::CreateLogitBias(absl::Span<const Token> tokens,
@@ -281,7 +267,7 @@ absl::StatusOr<StrategyTerms> LlamaGeneration::RegisterStrategy(const StrategySp
 void LlamaGeneration::EndSession() {
   world_->leases.Clear();
   world_->sequences.Clear();
-  world_->grammars.clear();
+  world_->grammars.Clear();
   world_->biases.Clear();
   world_->media.Clear();
   world_->strategies.Clear();

@@ -23,7 +23,7 @@ absl::Status LlamaLane::CheckWork() {
   for (const absl::Span<const Token> tokens : {work_.input, work_.stop_tokens, work_.drafts}) {
     if (absl::Status status = world_.CheckTokens(tokens); !status.ok()) return status;
   }
-  const auto grammar = world_.Grammar(work_.grammar);
+  const auto grammar = world_.grammars.Find(work_.grammar);
   if (!grammar.ok()) return grammar.status();
   const auto bias = world_.biases.Find(work_.logit_bias);
   if (!bias.ok()) return bias.status();
@@ -129,13 +129,12 @@ absl::Status LlamaLane::ReadSoFar() {
   std::optional<GrammarCursor> cursor = std::exchange(sequence_->cursor(), std::nullopt);
   if (cursor.has_value() && cursor->grammar == work_.grammar && cursor->start == output_start_ &&
       cursor->end == sequence_->length()) {
-    matcher_ = std::move(cursor->matcher);
+    constraint_ = std::move(cursor->constraint);
     return absl::OkStatus();
   }
-  matcher_ = grammar_->NewMatcher();
-  if (matcher_ == nullptr) return absl::ResourceExhaustedError("no memory for the grammar");
+  constraint_.emplace(grammar_);
   for (const Token token : sequence_->tokens().subspan(output_start_)) {
-    if (matcher_->Accept(token)) continue;
+    if (constraint_->Accept(token)) continue;
     return absl::InvalidArgumentError("the text so far is not one of the grammar's");
   }
   return absl::OkStatus();
@@ -233,11 +232,11 @@ absl::Status LlamaLane::Draw(absl::Span<float> logits) {
   superfluid::Draw draw;
   draw.params = &work_.sampling;
   draw.bias = bias_;
-  draw.filter = matcher_.get();
+  draw.filter = constraint_.has_value() ? &*constraint_ : nullptr;
   draw.history = sequence_->tokens();
   const absl::StatusOr<Token> token = DrawToken(logits, draw);
   if (!token.ok()) return token.status();
-  if (matcher_ != nullptr && !matcher_->Accept(*token)) {
+  if (constraint_.has_value() && !constraint_->Accept(*token)) {
     return absl::InternalError("the grammar does not take the token that it allowed");
   }
   sequence_->Append(absl::MakeConstSpan(&*token, 1), /*drawn=*/true);
@@ -259,7 +258,7 @@ bool LlamaLane::CheckDraft(Token token) {
 
 void LlamaLane::CheckEnd(Token token) {
   const auto& stops = work_.stop_tokens;
-  const bool end_of_text = matcher_ != nullptr && world_.model->EndsText(token);
+  const bool end_of_text = constraint_.has_value() && world_.model->EndsText(token);
   if (end_of_text || std::find(stops.begin(), stops.end(), token) != stops.end()) {
     End(FinishReason::kStopToken);
   } else if (Full()) {
@@ -292,7 +291,7 @@ void LlamaLane::Fail(absl::Status status) {
   result_.logits.clear();
   result_.accepted_drafts = 0;
   adopted_ = {};
-  matcher_.reset();
+  constraint_.reset();
   if (made_) {
     (void)world_.sequences.Free(result_.sequence);
     sequence_ = nullptr;
@@ -307,9 +306,9 @@ LaneResult LlamaLane::TakeResult() {
     if (!made_) result_.sequence = work_.sequence;
     result_.position = sequence_->length();
     world_.sequences.SetLane(work_.tag, result_.sequence);
-    if (matcher_ != nullptr) {
+    if (constraint_.has_value()) {
       sequence_->cursor() =
-          GrammarCursor{work_.grammar, output_start_, sequence_->length(), std::move(matcher_)};
+          GrammarCursor{work_.grammar, output_start_, sequence_->length(), *std::move(constraint_)};
     }
   }
   if (adopted_ != CacheNode{}) world_.leases.Adopt(adopted_);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/constrain/lane_constraint.h"
 #include "engine/llama/llama_decoder.h"
 #include "engine/llama/llama_world.h"
 #include "engine/tick.h"
@@ -87,12 +88,12 @@ class LlamaLane {
   State state_ = State::kNew;
   LaneResult result_;
   LlamaSequence* sequence_ = nullptr;
-  bool made_ = false;               // by this lane
-  std::optional<uint64_t> before_;  // the length
-  const LlamaGrammar* grammar_ = nullptr;
+  bool made_ = false;                      // by this lane
+  std::optional<uint64_t> before_;         // the length
+  std::shared_ptr<TokenGrammar> grammar_;  // null: none
   const LogitBias* bias_ = nullptr;
   const PromptLookup* drafter_ = nullptr;
-  std::unique_ptr<GrammarMatcher> matcher_;
+  std::optional<LaneConstraint> constraint_;
   uint64_t output_start_ = 0;
   CacheNode adopted_{};  // whose lease ends if the lane succeeds
   bool full_at_start_ = false;

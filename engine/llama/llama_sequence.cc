@@ -21,6 +21,7 @@ std::unique_ptr<LlamaSequence> LlamaSequence::Fork() const {
   child->tokens_ = tokens_;
   child->drawn_ = drawn_;
   child->media_ = media_;
+  child->cursor_ = cursor_;
   return child;
 }
 

@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "engine/cache/token_provenance.h"
+#include "engine/constrain/lane_constraint.h"
 #include "engine/handles.h"
-#include "engine/llama/llama_grammar.h"
 #include "engine/llama/llama_kv.h"
 #include "engine/llama/sequence_media.h"
 
@@ -28,7 +28,7 @@ struct GrammarCursor {
   GrammarHandle grammar{};
   uint64_t start = 0;  // where what was drawn since the last input begins
   uint64_t end = 0;    // where it had read up to
-  std::unique_ptr<GrammarMatcher> matcher;
+  LaneConstraint constraint;
 };
 
 // What can be computed next of a sequence in one go: tokens of one kind.

@@ -115,6 +115,7 @@ class Passes {
 absl::StatusOr<std::vector<LaneResult>> RunLlamaTick(LlamaWorld& world, const Tick& tick,
                                                      const CancelToken& token, TickHost& host) {
   ++world.ticks;
+  world.grammars.BeginTick();
   world.ExpireLeases();
   world.ClearSpoiltCells();
   if (absl::Status status = CheckTick(tick, kLlamaMaxLanes); !status.ok()) return status;

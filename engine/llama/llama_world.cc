@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "engine/llama/llama_tokens.h"
 #include "engine/llama/pass_size.h"
 #include "engine/monotonic_time.h"
 
@@ -46,6 +47,7 @@ LlamaWorld::LlamaWorld(const LlamaOptions& given, std::unique_ptr<LlamaModel> lo
       cache(kCacheBlockTokens * BytesPerToken(*model, options.kv_type)),
       leases(cache, handles, {options.ttl_ms, options.ttl_ticks, kLlamaMaxLeases}),
       sequences(kv, handles, options.max_sequences),
+      grammars(handles, [this] { return ReadTokenTexts(model->vocab()); }),
       biases(handles, model->vocab_size()),
       adapter(*model, handles, options.lora_scale),
       strategies(model->facts().architecture, model->vocab_size(), model->context_tokens()),
@@ -108,15 +110,6 @@ absl::Status LlamaWorld::CheckTokens(absl::Span<const Token> tokens) const {
     return absl::InvalidArgumentError(absl::StrCat("token ", token, " does not exist"));
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<const LlamaGrammar*> LlamaWorld::Grammar(GrammarHandle handle) const {
-  if (handle == GrammarHandle{}) return nullptr;
-  const auto found = grammars.find(handle);
-  if (found == grammars.end()) {
-    return absl::NotFoundError(absl::StrCat("no grammar ", static_cast<uint64_t>(handle)));
-  }
-  return &found->second;
 }
 
 }  // namespace superfluid

@@ -11,9 +11,9 @@
 #include "absl/types/span.h"
 #include "engine/cache/prefix_cache.h"
 #include "engine/cache/prefix_leases.h"
+#include "engine/constrain/grammar_book.h"
 #include "engine/llama/llama_adapter.h"
 #include "engine/llama/llama_decoder.h"
-#include "engine/llama/llama_grammar.h"
 #include "engine/llama/llama_kv.h"
 #include "engine/llama/llama_media.h"
 #include "engine/llama/llama_model.h"
@@ -26,7 +26,6 @@
 
 namespace superfluid {
 
-inline constexpr size_t kLlamaMaxGrammars = 1024;
 inline constexpr size_t kLlamaMaxLeases = 1024;
 
 // Everything that exists in a llama engine. Ticks and state jobs work on it.
@@ -55,8 +54,6 @@ struct LlamaWorld {
   void ExpireLeases() { leases.Expire(Now()); }
   // InvalidArgument: no such token.
   absl::Status CheckTokens(absl::Span<const Token> tokens) const;
-  // Null for handle 0; NotFound.
-  absl::StatusOr<const LlamaGrammar*> Grammar(GrammarHandle handle) const;
 
   uint64_t ticks = 0;  // over the engine's life
   const LlamaOptions options;
@@ -69,7 +66,7 @@ struct LlamaWorld {
   PrefixCache cache;
   PrefixLeases leases;
   LlamaSequences sequences;
-  std::map<GrammarHandle, LlamaGrammar> grammars;
+  GrammarBook grammars;
   LogitBiases biases;
   LlamaAdapter adapter;
   LlamaStrategies strategies;

@@ -15,12 +15,21 @@ bool MoreLikely(const TokenLogit& left, const TokenLogit& right) {
 
 }  // namespace
 
-Ranking::Ranking(absl::Span<const float> logits, TokenFilter* filter)
-    : filter_(filter), filtered_(filter == nullptr) {
+Ranking::Ranking(absl::Span<const float> logits) {
   tokens_.reserve(logits.size());
   for (size_t i = 0; i < logits.size(); ++i) {
     if (logits[i] > kNever) tokens_.push_back({static_cast<Token>(i), logits[i]});
   }
+}
+
+Ranking::Ranking(absl::Span<const float> logits, TokenFilter& filter) {
+  filter.Gather(logits, tokens_);
+}
+
+Ranking Ranking::OneByOne(absl::Span<const float> logits, TokenFilter& filter) {
+  Ranking ranking(logits);
+  ranking.tested_by_ = &filter;
+  return ranking;
 }
 
 // Brings the next chunk into order and drops from it what may not come.
@@ -30,9 +39,9 @@ void Ranking::SortMore() {
   const auto end = begin + static_cast<ptrdiff_t>(count);
   if (end != tokens_.end()) std::nth_element(begin, end, tokens_.end(), &MoreLikely);
   std::sort(begin, end, &MoreLikely);
-  if (!filtered_) filter_->Filter(absl::MakeSpan(tokens_).subspan(next_, count));
   for (size_t i = next_; i < next_ + count; ++i) {
-    if (tokens_[i].logit > kNever) tokens_[ranked_++] = tokens_[i];
+    const bool may_come = tested_by_ == nullptr || tested_by_->Allows(tokens_[i].token);
+    if (may_come) tokens_[ranked_++] = tokens_[i];
   }
   next_ += count;
   chunk_ *= kGrowth;
@@ -41,23 +50,6 @@ void Ranking::SortMore() {
 const TokenLogit* Ranking::At(size_t rank) {
   while (rank >= ranked_ && next_ < tokens_.size()) SortMore();
   return rank < ranked_ ? &tokens_[rank] : nullptr;
-}
-
-void Ranking::FilterRest() {
-  if (!filtered_) filter_->Filter(absl::MakeSpan(tokens_).subspan(next_));
-  filtered_ = true;
-  const auto rest = tokens_.begin() + static_cast<ptrdiff_t>(next_);
-  const auto gone = std::remove_if(rest, tokens_.end(),
-                                   [](const TokenLogit& at) { return !(at.logit > kNever); });
-  tokens_.erase(gone, tokens_.end());
-  // No gap between what is ranked and what is not.
-  tokens_.erase(tokens_.begin() + static_cast<ptrdiff_t>(ranked_), rest);
-  next_ = ranked_;
-}
-
-absl::Span<const TokenLogit> Ranking::All() {
-  FilterRest();
-  return tokens_;
 }
 
 }  // namespace superfluid

@@ -119,6 +119,16 @@ class Candidates {
   double sum_ = 0;
 };
 
+Ranking RankingOf(absl::Span<const float> logits, const Draw& draw) {
+  if (draw.filter == nullptr) return Ranking(logits);
+  // How many tokens are tested at most instead of all being gathered.
+  constexpr uint32_t kFew = 64;
+  const bool few =
+      draw.params->temperature == 0 || (draw.params->top_k != 0 && draw.params->top_k <= kFew);
+  if (few && !draw.filter->IsCheap()) return Ranking::OneByOne(logits, *draw.filter);
+  return {logits, *draw.filter};
+}
+
 bool InUnit(float value) { return value >= 0 && value <= 1; }
 bool Finite(float value) { return std::isfinite(value) && value >= 0; }
 
@@ -151,7 +161,7 @@ absl::StatusOr<Token> DrawToken(absl::Span<float> logits, const Draw& draw) {
     if (best == logits.size()) return NothingLeft();
     return static_cast<Token>(best);
   }
-  Ranking ranking(logits, draw.filter);
+  Ranking ranking = RankingOf(logits, draw);
   const TokenLogit* first = ranking.At(0);
   if (first == nullptr) return NothingLeft();
   if (params.temperature == 0 || params.top_k == 1) return first->token;
@@ -159,7 +169,7 @@ absl::StatusOr<Token> DrawToken(absl::Span<float> logits, const Draw& draw) {
 }
 
 std::vector<TokenLogit> TopLogits(absl::Span<const float> logits, size_t count) {
-  Ranking ranking(logits, nullptr);
+  Ranking ranking(logits);
   std::vector<TokenLogit> top;
   top.reserve(std::min(count, logits.size()));
   for (size_t i = 0; i < count; ++i) {

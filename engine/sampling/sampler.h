@@ -15,17 +15,24 @@ namespace superfluid {
 
 using LogitBias = std::map<Token, float>;  // added to the logits
 
-// Which tokens may be drawn, for one draw. Threads: the draw's.
+// The tokens that may be drawn. Threads: the draw's.
 class TokenFilter {
  public:
   TokenFilter() = default;
-  TokenFilter(const TokenFilter&) = delete;
-  TokenFilter& operator=(const TokenFilter&) = delete;
   virtual ~TokenFilter() = default;
 
-  // Sets the logit of each candidate that may not be drawn to -infinity. May be called any number
-  // of times in a draw, with some of the tokens or all; never twice with the same.
-  virtual void Filter(absl::Span<TokenLogit> candidates) = 0;
+  // Returns whether Gather costs no more than a look at what it gives.
+  virtual bool IsCheap() const = 0;
+  // Appends each token that may be drawn and whose logit is above -infinity, once, in any order.
+  virtual void Gather(absl::Span<const float> logits, std::vector<TokenLogit>& out) = 0;
+  // Returns whether a token may be drawn: exactly those of Gather.
+  virtual bool Allows(Token token) = 0;
+
+ protected:
+  TokenFilter(const TokenFilter&) = default;
+  TokenFilter(TokenFilter&&) = default;
+  TokenFilter& operator=(const TokenFilter&) = default;
+  TokenFilter& operator=(TokenFilter&&) = default;
 };
 
 // What a draw depends on besides the logits. Pointers are not owned.
@@ -50,8 +57,10 @@ absl::Status CheckSampling(const SamplingParams& params);
 // renormalised once at the end; and the first token at which the cumulated probability, most likely
 // token first (the lower id among equals), exceeds DrawUniform(seed, history.size()).
 //
-// A logit that is not a number counts as -infinity. Only as many tokens are sorted and filtered as
-// the draw needs: with temperature 0 or top_k a handful, whatever the size of the vocabulary.
+// A logit that is not a number counts as -infinity. Under a filter, candidates are gathered from
+// the tokens that may come, so a narrow one makes a draw cheaper; where that is not cheap and the
+// draw needs the most likely ones only (temperature 0, top_k), these are tested one by one instead.
+// Only as many tokens are sorted as the draw needs.
 //
 // InvalidArgument: no token is left. `logits` are changed.
 absl::StatusOr<Token> DrawToken(absl::Span<float> logits, const Draw& draw);

@@ -8,17 +8,19 @@
 namespace superfluid::sdk {
 namespace {
 
-sfl_status CreateGrammar(sfl_engine* engine, sfl_string json_schema, uint64_t* grammar,
-                         sfl_error* error) noexcept {
+sfl_status CreateGrammar(sfl_engine* engine, sfl_string json_schema, const sfl_call* call,
+                         uint64_t* grammar, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
-    return Put(generation.CreateGrammar(View(json_schema)), grammar);
+    const HostCall host(*call);
+    return Put(generation.CreateGrammar(View(json_schema), host.control()), grammar);
   });
 }
 
-sfl_status CreateStructuralGrammar(sfl_engine* engine, sfl_string tag_json, uint64_t* grammar,
-                                   sfl_error* error) noexcept {
+sfl_status CreateStructuralGrammar(sfl_engine* engine, sfl_string tag_json, const sfl_call* call,
+                                   uint64_t* grammar, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
-    return Put(generation.CreateStructuralGrammar(View(tag_json)), grammar);
+    const HostCall host(*call);
+    return Put(generation.CreateStructuralGrammar(View(tag_json), host.control()), grammar);
   });
 }
 

@@ -1,28 +1,26 @@
 #include "engine/sim/sim_drawing.h"
 
-#include <limits>
+#include <string>
 #include <vector>
 
 namespace superfluid {
 
-void SimByteFilter::Filter(absl::Span<TokenLogit> candidates) {
-  for (TokenLogit& candidate : candidates) {
-    if (candidate.token < allowed_.size() && allowed_[candidate.token]) continue;
-    candidate.logit = -std::numeric_limits<float>::infinity();
-  }
+TokenTexts SimTokenTexts() {
+  TokenTexts tokens;
+  for (int byte = 0; byte < 256; ++byte) tokens.texts.emplace_back(1, static_cast<char>(byte));
+  tokens.ends = {kSimEndOfText};
+  return tokens;
 }
 
 absl::StatusOr<Token> DrawNext(const SimDrawRules& rules, const SimPoint& point,
-                               absl::Span<const Token> history, const SimMatcher* matcher) {
+                               absl::Span<const Token> history, TokenFilter* filter) {
   std::vector<float> logits(rules.vocab);
   SimLogits(point, rules.adapter, absl::MakeSpan(logits));
   Draw draw;
   draw.params = &rules.sampling;
   draw.bias = rules.bias;
   draw.history = history;
-  if (matcher == nullptr) return DrawToken(absl::MakeSpan(logits), draw);
-  SimByteFilter filter(matcher->Allowed());
-  draw.filter = &filter;
+  draw.filter = filter;
   return DrawToken(absl::MakeSpan(logits), draw);
 }
 

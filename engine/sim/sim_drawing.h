@@ -5,11 +5,19 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/constrain/vocabulary.h"
 #include "engine/sampling/sampler.h"
-#include "engine/sim/sim_grammar.h"
 #include "engine/sim/sim_model.h"
 
 namespace superfluid {
+
+// The token that ends a text under a grammar. It may come where the text is complete; drawing it
+// finishes the lane as a stop token does, and nothing but it may follow.
+inline constexpr Token kSimEndOfText = 0;
+
+// Returns what the tokens are in bytes: the first 256 are bytes, but for kSimEndOfText; others are
+// no text.
+TokenTexts SimTokenTexts();
 
 // How a lane draws. Pointers are not owned; null bias: none.
 struct SimDrawRules {
@@ -19,20 +27,10 @@ struct SimDrawRules {
   const LogitBias* bias = nullptr;
 };
 
-// Lets the tokens of a set of bytes pass.
-class SimByteFilter : public TokenFilter {
- public:
-  explicit SimByteFilter(const SimByteSet& allowed) : allowed_(allowed) {}
-  void Filter(absl::Span<TokenLogit> candidates) override;
-
- private:
-  const SimByteSet allowed_;
-};
-
-// The token that follows `history`, whose state `point` is. `matcher`: what the grammar has read so
-// far; null: no grammar. InvalidArgument: no token is left.
+// Returns the token that follows `history`, whose state `point` is. `filter`: the grammar behind
+// what it has read so far; null: there is none. InvalidArgument: no token is left.
 absl::StatusOr<Token> DrawNext(const SimDrawRules& rules, const SimPoint& point,
-                               absl::Span<const Token> history, const SimMatcher* matcher);
+                               absl::Span<const Token> history, TokenFilter* filter);
 
 }  // namespace superfluid
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/sim/sim_schema.h"
 #include "engine/sim/sim_stage.h"
 #include "engine/sim/sim_state_job.h"
 #include "engine/sim/sim_tick.h"
@@ -189,30 +188,26 @@ absl::Status SimGeneration::EvictEntries(absl::Span<const CacheKey> keys) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<GrammarHandle> SimGeneration::CreateGrammar(absl::string_view json_schema) {
-  absl::StatusOr<SimGrammar> grammar = CompileSimSchema(json_schema);
-  if (!grammar.ok()) return grammar.status();
-  return world_.steering.AddGrammar(*std::move(grammar));
+absl::StatusOr<GrammarHandle> SimGeneration::CreateGrammar(absl::string_view json_schema,
+                                                           const CallControl& control) {
+  return world_.grammars.AddSchema(json_schema, control);
 }
 
-absl::StatusOr<GrammarHandle> SimGeneration::CreateStructuralGrammar(absl::string_view tag_json) {
-  absl::StatusOr<SimGrammar> grammar = CompileSimTags(tag_json);
-  if (!grammar.ok()) return grammar.status();
-  return world_.steering.AddGrammar(*std::move(grammar));
+absl::StatusOr<GrammarHandle> SimGeneration::CreateStructuralGrammar(absl::string_view tag_json,
+                                                                     const CallControl& control) {
+  return world_.grammars.AddTags(tag_json, control);
 }
 
 absl::Status SimGeneration::FreeGrammar(GrammarHandle grammar) {
-  return world_.steering.FreeGrammar(grammar);
+  return world_.grammars.Free(grammar);
 }
 
 absl::StatusOr<LogitBiasHandle> SimGeneration::CreateLogitBias(absl::Span<const Token> tokens,
                                                                absl::Span<const float> values) {
-  return world_.steering.biases().Add(tokens, values);
+  return world_.biases.Add(tokens, values);
 }
 
-absl::Status SimGeneration::FreeLogitBias(LogitBiasHandle bias) {
-  return world_.steering.biases().Free(bias);
-}
+absl::Status SimGeneration::FreeLogitBias(LogitBiasHandle bias) { return world_.biases.Free(bias); }
 
 absl::StatusOr<std::vector<float>> SimGeneration::Embed(absl::Span<const Token> tokens,
                                                         const CallControl& control) {
@@ -266,7 +261,8 @@ absl::StatusOr<StrategyTerms> SimGeneration::RegisterStrategy(const StrategySpec
 void SimGeneration::EndSession() {
   world_.leases.Clear();
   world_.sequences.Clear();
-  world_.steering.Clear();
+  world_.grammars.Clear();
+  world_.biases.Clear();
   world_.media.Clear();
   world_.strategies.Clear();
 }

@@ -59,8 +59,10 @@ class SimGeneration : public Generation {
   absl::StatusOr<uint64_t> EvictCache(uint64_t target, const EvictPolicy& policy) override;
   absl::Status EvictEntries(absl::Span<const CacheKey> keys) override;
 
-  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema) override;
-  absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json) override;
+  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema,
+                                              const CallControl& control) override;
+  absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json,
+                                                        const CallControl& control) override;
   absl::Status FreeGrammar(GrammarHandle grammar) override;
   absl::StatusOr<LogitBiasHandle> CreateLogitBias(absl::Span<const Token> tokens,
                                                   absl::Span<const float> values) override;

@@ -19,9 +19,9 @@ absl::Status SimLane::CheckWork() {
   for (const absl::Span<const Token> tokens : {work_.input, work_.stop_tokens, work_.drafts}) {
     if (absl::Status status = CheckSimTokens(world_, tokens); !status.ok()) return status;
   }
-  const auto grammar = world_.steering.Grammar(work_.grammar);
+  const auto grammar = world_.grammars.Find(work_.grammar);
   if (!grammar.ok()) return grammar.status();
-  const auto bias = world_.steering.biases().Find(work_.logit_bias);
+  const auto bias = world_.biases.Find(work_.logit_bias);
   if (!bias.ok()) return bias.status();
   const auto drafter = world_.strategies.Find(work_.strategy);
   if (!drafter.ok()) return drafter.status();
@@ -110,10 +110,10 @@ absl::Status SimLane::BeginDrawing() {
     return absl::OkStatus();
   }
   if (grammar_ != nullptr) {
-    matcher_.emplace(*grammar_);
+    constraint_.emplace(grammar_);
     const absl::Span<const Token> tokens = sequence_->tokens();
     for (const Token token : tokens.subspan(sequence_->OutputStart())) {
-      if (!matcher_->Advance(token)) {
+      if (!constraint_->Accept(token)) {
         return absl::InvalidArgumentError("the text so far is not one of the grammar's");
       }
     }
@@ -130,7 +130,7 @@ void SimLane::RefillDrafts() {
   if (drafter_ == nullptr || !drafts_.empty() || accepted_) return;
   const std::vector<Token> drafts =
       DraftTokens(*drafter_, {&rules_, sequence_->point(), sequence_->tokens(),
-                              matcher_.has_value() ? &*matcher_ : nullptr});
+                              constraint_.has_value() ? &*constraint_ : nullptr});
   drafts_.assign(drafts.begin(), drafts.end());
 }
 
@@ -144,13 +144,15 @@ absl::Status SimLane::Draw() {
   RefillDrafts();
   drawn_from_ = sequence_->point();
   const absl::StatusOr<Token> token = DrawNext(rules_, *drawn_from_, sequence_->tokens(),
-                                               matcher_.has_value() ? &*matcher_ : nullptr);
+                                               constraint_.has_value() ? &*constraint_ : nullptr);
   if (!token.ok()) return token.status();
   if (absl::Status status = sequence_->Append(*token, /*media=*/0, /*drawn=*/true); !status.ok()) {
     return status;
   }
   result_.tokens.push_back(*token);
-  if (matcher_.has_value()) matcher_->Advance(*token);
+  if (constraint_.has_value() && !constraint_->Accept(*token)) {
+    return absl::InternalError("the grammar does not take the token that it allowed");
+  }
   CheckDraft(*token);
   CheckEnd(*token);
   return absl::OkStatus();
@@ -170,7 +172,7 @@ void SimLane::CheckDraft(Token token) {
 
 void SimLane::CheckEnd(Token token) {
   const auto& stops = work_.stop_tokens;
-  const bool end_of_text = matcher_.has_value() && token == kSimEndOfText;
+  const bool end_of_text = constraint_.has_value() && token == kSimEndOfText;
   if (end_of_text || std::find(stops.begin(), stops.end(), token) != stops.end()) {
     End(FinishReason::kStopToken);
   } else if (Full()) {

@@ -2,10 +2,12 @@
 #define SUPERFLUID_ENGINE_SIM_SIM_LANE_H_
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/constrain/lane_constraint.h"
 #include "engine/sim/sim_drawing.h"
 #include "engine/sim/sim_world.h"
 #include "engine/tick.h"
@@ -64,9 +66,9 @@ class SimLane {
   bool made_ = false;  // by this lane
   std::optional<SimSequence::Mark> before_;
   SimDrawRules rules_;
-  const SimGrammar* grammar_ = nullptr;
+  std::shared_ptr<TokenGrammar> grammar_;  // null: none
   const SimDrafter* drafter_ = nullptr;
-  std::optional<SimMatcher> matcher_;
+  std::optional<LaneConstraint> constraint_;
   MediaMap media_;       // bound to the input
   CacheNode adopted_{};  // whose lease ends if the lane succeeds
   std::deque<Token> drafts_;

@@ -26,14 +26,14 @@ std::vector<Token> DrawAhead(const SimDrafter& drafter, const SimDraftPoint& fro
   std::vector<Token> history(from.history.begin(), from.history.end());
   const size_t known = history.size();
   SimPoint point = from.point;
-  std::optional<SimMatcher> matcher;
-  if (from.matcher != nullptr) matcher = *from.matcher;
-  SimMatcher* const read = matcher.has_value() ? &*matcher : nullptr;
+  std::optional<LaneConstraint> ahead;
+  if (from.constraint != nullptr) ahead = *from.constraint;
+  LaneConstraint* const read = ahead.has_value() ? &*ahead : nullptr;
   for (uint32_t i = 0; i < drafter.drafts; ++i) {
     const absl::StatusOr<Token> token = DrawNext(*from.rules, point, history, read);
     if (!token.ok()) break;
     AdvanceSimPoint(point, {*token, 0, from.rules->adapter});
-    if (read != nullptr) read->Advance(*token);
+    if (read != nullptr) read->Accept(*token);
     history.push_back(*token);
   }
   return {history.begin() + static_cast<ptrdiff_t>(known), history.end()};

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/constrain/lane_constraint.h"
 #include "engine/sampling/strategy_check.h"
 #include "engine/sim/sim_drawing.h"
 #include "engine/sim/sim_stage.h"
@@ -34,7 +35,7 @@ struct SimDraftPoint {
   const SimDrawRules* rules = nullptr;
   SimPoint point;
   absl::Span<const Token> history;
-  const SimMatcher* matcher = nullptr;  // null: no grammar
+  const LaneConstraint* constraint = nullptr;  // null: no grammar
 };
 std::vector<Token> DraftTokens(const SimDrafter& drafter, const SimDraftPoint& from);
 

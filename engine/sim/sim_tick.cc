@@ -76,6 +76,7 @@ void Spoil(const std::string& how, uint32_t vocab, std::vector<LaneResult>& resu
 absl::StatusOr<std::vector<LaneResult>> RunSimTick(SimWorld& world, const Tick& tick,
                                                    const CancelToken& token, TickHost& host) {
   ++world.ticks;
+  world.grammars.BeginTick();
   world.leases.Expire(world.Now());
   const SimGenerationFaults& faults = world.options.faults;
   world.clock->Spend(world.options.tick);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/sim/sim_drawing.h"
 
 namespace superfluid {
 namespace {
@@ -22,7 +23,8 @@ SimWorld::SimWorld(const SimOptions& all_options, std::shared_ptr<SimClock> sim_
       cache(kSimBlockBytes),
       leases(cache, handles, {options.ttl_ms, options.ttl_ticks, kMaxLeases}),
       sequences(pool, handles, static_cast<size_t>(options.max_sequences)),
-      steering(handles, options.vocab),
+      grammars(handles, &SimTokenTexts),
+      biases(handles, options.vocab),
       media(handles),
       adapter(handles),
       strategies(options.vocab, options.context) {

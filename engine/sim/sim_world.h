@@ -8,13 +8,14 @@
 #include "engine/cache/prefix_cache.h"
 #include "engine/cache/prefix_leases.h"
 #include "engine/call_control.h"
+#include "engine/constrain/grammar_book.h"
+#include "engine/sampling/logit_biases.h"
 #include "engine/sim/sim_adapter.h"
 #include "engine/sim/sim_blocks.h"
 #include "engine/sim/sim_clock.h"
 #include "engine/sim/sim_media.h"
 #include "engine/sim/sim_options.h"
 #include "engine/sim/sim_sequences.h"
-#include "engine/sim/sim_steering.h"
 #include "engine/sim/sim_strategy.h"
 
 namespace superfluid {
@@ -56,7 +57,8 @@ struct SimWorld {
   PrefixCache cache;
   PrefixLeases leases;
   SimSequences sequences;
-  SimSteering steering;
+  GrammarBook grammars;
+  LogitBiases biases;
   SimMedia media;
   SimAdapter adapter;
   SimStrategies strategies;

@@ -49,7 +49,8 @@ class FakeGeneration : public Generation {
     calls.emplace_back("fork");
     return SequenceHandle{next_handle++};
   }
-  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view /*schema*/) override {
+  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view /*schema*/,
+                                              const CallControl& /*control*/) override {
     calls.emplace_back("create_grammar");
     return GrammarHandle{next_handle++};
   }

@@ -158,10 +158,14 @@ class FakeGeneration : public Generation {
     return Called("evict_entries", text);
   }
 
-  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema) override {
+  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema,
+                                              const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     return Made<GrammarHandle>("grammar ", json_schema);
   }
-  absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json) override {
+  absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json,
+                                                        const CallControl& control) override {
+    if (script_.in_call) script_.in_call(control);
     return Made<GrammarHandle>("structural ", tag_json);
   }
   absl::Status FreeGrammar(GrammarHandle grammar) override {

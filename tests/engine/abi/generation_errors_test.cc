@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 class GenerationErrorTest : public testing::GenerationFixture {
  protected:
   std::vector<testing::NamedCall> Calls() {
-    return testing::AllGenerationCalls(Sequence(), *generation().CreateGrammar(""),
+    return testing::AllGenerationCalls(Sequence(), *generation().CreateGrammar("", {}),
                                        *generation().CreateLogitBias({}, {}),
                                        generation().EncodeMedia("", {})->handle);
   }
@@ -83,7 +83,7 @@ TEST_F(GenerationErrorTest, FreedHandlesDoNotReachTheEngine) {
 
 TEST_F(GenerationErrorTest, TheEndOfTheSessionEndsItsHandles) {
   const SequenceHandle sequence = Sequence();
-  const GrammarHandle grammar = *generation().CreateGrammar("");
+  const GrammarHandle grammar = *generation().CreateGrammar("", {});
   generation().EndSession();
   EXPECT_EQ(generation().FreeSequence(sequence).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(generation().FreeGrammar(grammar).code(), absl::StatusCode::kNotFound);

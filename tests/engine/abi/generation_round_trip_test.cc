@@ -193,7 +193,7 @@ class Actor {
         return absl::StrCat("bias ", Outcome(bias));
       }
       default: {
-        const auto grammar = generation_.CreateGrammar("{\"type\": \"integer\"}");
+        const auto grammar = generation_.CreateGrammar("{\"type\": \"integer\"}", {});
         if (grammar.ok()) grammar_ = *grammar;
         return absl::StrCat("grammar ", Outcome(grammar));
       }

@@ -169,9 +169,9 @@ TEST_F(GenerationSdkTest, CacheCallsArrive) {
 }
 
 TEST_F(GenerationSdkTest, SteeringCallsArrive) {
-  EXPECT_EQ(*generation().CreateGrammar("{\"type\": \"object\"}"), GrammarHandle{100});
+  EXPECT_EQ(*generation().CreateGrammar("{\"type\": \"object\"}", {}), GrammarHandle{100});
   EXPECT_EQ(LastCall(), "grammar {\"type\": \"object\"}");
-  EXPECT_EQ(*generation().CreateStructuralGrammar("[tags]"), GrammarHandle{101});
+  EXPECT_EQ(*generation().CreateStructuralGrammar("[tags]", {}), GrammarHandle{101});
   EXPECT_EQ(LastCall(), "structural [tags]");
   EXPECT_TRUE(generation().FreeGrammar(GrammarHandle{100}).ok());
   EXPECT_EQ(LastCall(), "free_grammar 100");
@@ -209,10 +209,12 @@ TEST_F(GenerationSdkTest, LongCallsShowThatTheyAreAlive) {
         generation().Embed({}, control).status(), generation().ForwardStage({}, control).status(),
         generation().LoadAdapter("a", control).status(),
         generation().ProbeMedia("a", control).status(),
-        generation().EncodeMedia("a", control).status()}) {
+        generation().EncodeMedia("a", control).status(),
+        generation().CreateGrammar("{}", control).status(),
+        generation().CreateStructuralGrammar("{}", control).status()}) {
     EXPECT_TRUE(status.ok()) << status;
   }
-  EXPECT_EQ(signs_of_life, 7);
+  EXPECT_EQ(signs_of_life, 9);
 }
 
 TEST_F(GenerationSdkTest, LongCallsSeeTheirTokenWhileTheyRun) {

@@ -90,8 +90,8 @@ const std::map<std::string, HostileAction>& HostileActions() {
       {"evict", [](Generation& g) { return g.EvictCache(1, {}).status(); }},
       {"grammar",
        [](Generation& g) {
-         const absl::Status status = g.CreateGrammar("").status();
-         return status.ok() ? g.CreateStructuralGrammar("").status() : status;
+         const absl::Status status = g.CreateGrammar("", {}).status();
+         return status.ok() ? g.CreateStructuralGrammar("", {}).status() : status;
        }},
       {"bias", [](Generation& g) { return g.CreateLogitBias({}, {}).status(); }},
       {"embed", [](Generation& g) { return g.Embed({}, {}).status(); }},

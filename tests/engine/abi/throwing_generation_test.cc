@@ -37,7 +37,7 @@ class ThrowingGenerationTest : public ::testing::Test {
 TEST_F(ThrowingGenerationTest, ExceptionsOutOfEveryCall) {
   ASSERT_TRUE(Load("calls").ok());
   const auto sequence = generation().CreateSequence();
-  const auto grammar = generation().CreateGrammar("");
+  const auto grammar = generation().CreateGrammar("", {});
   const auto bias = generation().CreateLogitBias({}, {});
   const auto media = generation().EncodeMedia("", {});
   ASSERT_TRUE(sequence.ok() && grammar.ok() && bias.ok() && media.ok());

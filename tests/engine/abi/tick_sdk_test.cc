@@ -65,7 +65,7 @@ TEST_F(TickSdkTest, LanesAndResultsArrive) {
   full.input = input;
   full.max_tokens = 8;
   full.sampling = {0.5F, 40, 0.75F, 0.125F, 1.5F, 1234567890123};
-  full.grammar = *generation().CreateGrammar("g");
+  full.grammar = *generation().CreateGrammar("g", {});
   full.logit_bias = *generation().CreateLogitBias({}, {});
   full.stop_tokens = stops;
   full.drafts = drafts;

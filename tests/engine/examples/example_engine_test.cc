@@ -91,7 +91,7 @@ TEST_F(ExampleEngineTest, RefusesWhatItDoesNotKnow) {
 }
 
 TEST_F(ExampleEngineTest, AnswersUnimplementedForWhatItLacks) {
-  EXPECT_EQ(generation().CreateGrammar("{}").status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(generation().CreateGrammar("{}", {}).status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(generation().Match({}, {}).status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(generation().LaneSequence(LaneTag{}).status().code(), absl::StatusCode::kUnimplemented);
 }

@@ -133,7 +133,7 @@ TEST(LlamaEngineTest, TheSessionEndsAndTheCacheAndAdapterStay) {
   const auto made = driver.Plain(script);
   ASSERT_TRUE(made.ok());
   ASSERT_TRUE(generation.AdoptSequence(made->sequence, script.prompt, {}).ok());
-  const auto grammar = generation.CreateGrammar(R"({"type": "null"})");
+  const auto grammar = generation.CreateGrammar(R"({"type": "null"})", {});
   generation.EndSession();
   EXPECT_TRUE(absl::IsNotFound(generation.FreeSequence(made->sequence)));
   EXPECT_TRUE(absl::IsNotFound(generation.FreeGrammar(*grammar)));

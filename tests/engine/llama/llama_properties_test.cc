@@ -43,8 +43,8 @@ class LlamaPropertiesTest : public LlamaFixture, public ::testing::WithParamInte
            {"context", "512"}});
     ASSERT_FALSE(HasFatalFailure());
     limits_.vocab = engine_->info().vocab_size;
-    limits_.grammars = {*generation().CreateGrammar(kSchema),
-                        *generation().CreateStructuralGrammar(kTags)};
+    limits_.grammars = {*generation().CreateGrammar(kSchema, {}),
+                        *generation().CreateStructuralGrammar(kTags, {})};
     limits_.biases = {*generation().CreateLogitBias({1, 2, 300}, {20, -5, 3})};
     StrategySpec spec;
     spec.rng_contract_version = 1;

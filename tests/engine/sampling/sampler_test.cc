@@ -16,17 +16,24 @@ using ::testing::ElementsAre;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Lets the tokens of a set pass; counts how many it was asked about.
+// Lets the tokens of a set pass; counts how many it was asked about one by one, or gathered.
 class SetFilter : public TokenFilter {
  public:
-  void Filter(absl::Span<TokenLogit> candidates) override {
-    asked += candidates.size();
-    for (TokenLogit& candidate : candidates) {
-      if (!allowed.contains(candidate.token)) candidate.logit = -kInfinity;
+  bool IsCheap() const override { return cheap; }
+  void Gather(absl::Span<const float> logits, std::vector<TokenLogit>& out) override {
+    for (const Token token : allowed) {
+      if (logits[token] > -kInfinity) out.push_back({token, logits[token]});
     }
+    gathered += allowed.size();
+  }
+  bool Allows(Token token) override {
+    ++asked;
+    return allowed.contains(token);
   }
   std::set<Token> allowed;
+  bool cheap = true;
   size_t asked = 0;
+  size_t gathered = 0;
 };
 
 class SamplerTest : public ::testing::Test {
@@ -118,6 +125,7 @@ TEST_F(SamplerTest, FilterAsNeededEqualsFilterFirst) {
     params_.top_p = seed % 5 == 0 ? 0.3F : 0;
     params_.min_p = seed % 7 == 0 ? 0.2F : 0;
     logits_ = unmasked;
+    filter_.cheap = seed % 2 == 0;
     const auto asked = DrawOne();
     masked_ = false;
     logits_ = masked;
@@ -131,8 +139,30 @@ TEST_F(SamplerTest, GreedyAsksTheFilterAboutFewTokens) {
   logits_.assign(100'000, 0);
   for (size_t i = 0; i < logits_.size(); ++i) logits_[i] = -static_cast<float>(i);
   filter_.allowed = {3};
+  filter_.cheap = false;
   EXPECT_EQ(*DrawOne(), 3U);
   EXPECT_LE(filter_.asked, 9U);
+  EXPECT_EQ(filter_.gathered, 0U);
+}
+
+TEST_F(SamplerTest, ACheapFilterIsGatheredAndNotAsked) {
+  masked_ = true;
+  logits_.assign(100'000, 1);
+  filter_.allowed = {3, 70'000};
+  logits_[70'000] = 2;
+  EXPECT_EQ(*DrawOne(), 70'000U);
+  params_.temperature = 3;
+  EXPECT_THAT(DrawMany(), ElementsAre(3U, 70'000U));
+  EXPECT_EQ(filter_.asked, 0U);
+}
+
+TEST_F(SamplerTest, ManyCandidatesAreGatheredWhateverThatCosts) {
+  masked_ = true;
+  filter_.allowed = {0, 4};
+  filter_.cheap = false;
+  params_.temperature = 5;
+  EXPECT_THAT(DrawMany(), ElementsAre(0U, 4U));
+  EXPECT_EQ(filter_.asked, 0U);
 }
 
 TEST_F(SamplerTest, WhatIsNoNumberNeverComes) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/sampling/json_depth.h"
 #include "engine/sampling/prompt_lookup.h"
 
 namespace superfluid {
@@ -67,14 +66,6 @@ TEST(PromptLookupTest, TakesWhatFollowedTheLastOccurrence) {
   EXPECT_THAT(PromptLookupDrafts(history, 2, 2, 3), IsEmpty()) << "it is farther back";
   EXPECT_THAT(PromptLookupDrafts({}, 1, 2, 100), IsEmpty());
   EXPECT_THAT(PromptLookupDrafts(history, 9, 2, 100), IsEmpty());
-}
-
-TEST(JsonDepthTest, CountsBracketsOutsideOfStrings) {
-  EXPECT_EQ(JsonDepth(""), 0U);
-  EXPECT_EQ(JsonDepth(R"({"a":[1,{"b":2}],"c":{}})"), 3U);
-  EXPECT_EQ(JsonDepth(R"({"[[[\"[[":1})"), 1U);
-  EXPECT_EQ(JsonDepth("]]]]{"), 1U);
-  EXPECT_EQ(JsonDepth(std::string(1000, '[')), 1000U);
 }
 
 }  // namespace

@@ -198,9 +198,9 @@ TEST_F(SimGenerationCallsTest, AdaptersAreReplaced) {
 }
 
 TEST_F(SimGenerationCallsTest, SteeringAndMediaHandlesAreChecked) {
-  EXPECT_THAT(generation_->CreateGrammar("{"), HasCode(kInvalid));
-  EXPECT_THAT(generation_->CreateGrammar(R"({"pattern":""})"), HasCode(kUnimplemented));
-  EXPECT_THAT(generation_->CreateStructuralGrammar("{}"), HasCode(kInvalid));
+  EXPECT_THAT(generation_->CreateGrammar("{", {}), HasCode(kInvalid));
+  EXPECT_THAT(generation_->CreateGrammar(R"({"not":{}})", {}), HasCode(kUnimplemented));
+  EXPECT_THAT(generation_->CreateStructuralGrammar("{}", {}), HasCode(kInvalid));
   EXPECT_THAT(generation_->FreeGrammar(GrammarHandle{9}), HasCode(kNotFound));
   EXPECT_THAT(generation_->CreateLogitBias({1}, {}), HasCode(kInvalid));
   EXPECT_THAT(generation_->FreeLogitBias(LogitBiasHandle{9}), HasCode(kNotFound));
@@ -216,7 +216,7 @@ TEST_F(SimGenerationCallsTest, EndSessionKeepsCacheAndAdapter) {
   ASSERT_TRUE(adapter.ok());
   const SequenceHandle sequence = Prefill(Tokens(20));
   const auto seed = generation_->AdoptSequence(sequence, Tokens(20), {});
-  const auto grammar = generation_->CreateGrammar(R"({"type":"null"})");
+  const auto grammar = generation_->CreateGrammar(R"({"type":"null"})", {});
   const auto bias = generation_->CreateLogitBias({1}, {1});
   const auto media = generation_->EncodeMedia(WriteFile("media", "m"), {});
   StrategySpec spec;

@@ -8,12 +8,11 @@
 #include <limits>
 #include <vector>
 
+#include "engine/sampling/logit_biases.h"
 #include "engine/sim/sim_adapter.h"
 #include "engine/sim/sim_kv_codec.h"
 #include "engine/sim/sim_media.h"
-#include "engine/sim/sim_schema.h"
 #include "engine/sim/sim_stage.h"
-#include "engine/sim/sim_steering.h"
 #include "engine/sim/sim_strategy.h"
 #include "tests/engine/sim/sim_generation_fixture.h"
 
@@ -32,38 +31,22 @@ class SimPartsTest : public testing::SimGenerationTest {
   HandleSource handles_;
 };
 
-TEST_F(SimPartsTest, GrammarsComeAndGo) {
-  SimSteering steering(handles_, 256);
-  EXPECT_EQ(*steering.Grammar({}), nullptr);
-  const auto schema = CompileSimSchema(R"({"type":"null"})");
-  const auto grammar = steering.AddGrammar(*schema);
-  ASSERT_TRUE(grammar.ok());
-  EXPECT_NE(*steering.Grammar(*grammar), nullptr);
-  EXPECT_TRUE(steering.FreeGrammar(*grammar).ok());
-  EXPECT_THAT(steering.FreeGrammar(*grammar), HasCode(kNotFound));
-  EXPECT_THAT(steering.Grammar(*grammar), HasCode(kNotFound));
-  for (size_t i = 0; i < kSimMaxGrammars; ++i) ASSERT_TRUE(steering.AddGrammar(*schema).ok());
-  EXPECT_THAT(steering.AddGrammar(*schema), HasCode(kExhausted));
-  steering.Clear();
-  EXPECT_TRUE(steering.AddGrammar(*schema).ok());
-}
-
 TEST_F(SimPartsTest, BiasesAreChecked) {
-  SimSteering steering(handles_, 256);
+  LogitBiases biases(handles_, 256);
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_THAT(steering.biases().Add({1}, {}), HasCode(kInvalid));
-  EXPECT_THAT(steering.biases().Add({256}, {1}), HasCode(kInvalid));
-  EXPECT_THAT(steering.biases().Add({1, 1}, {1, 1}), HasCode(kInvalid));
-  EXPECT_THAT(steering.biases().Add({1}, {NAN}), HasCode(kInvalid));
-  EXPECT_THAT(steering.biases().Add({1}, {infinity}), HasCode(kInvalid));
-  const auto bias = steering.biases().Add({1, 2}, {-infinity, 3});
+  EXPECT_THAT(biases.Add({1}, {}), HasCode(kInvalid));
+  EXPECT_THAT(biases.Add({256}, {1}), HasCode(kInvalid));
+  EXPECT_THAT(biases.Add({1, 1}, {1, 1}), HasCode(kInvalid));
+  EXPECT_THAT(biases.Add({1}, {NAN}), HasCode(kInvalid));
+  EXPECT_THAT(biases.Add({1}, {infinity}), HasCode(kInvalid));
+  const auto bias = biases.Add({1, 2}, {-infinity, 3});
   ASSERT_TRUE(bias.ok());
-  EXPECT_EQ((*steering.biases().Find(*bias))->size(), 2U);
-  EXPECT_TRUE(steering.biases().Free(*bias).ok());
-  EXPECT_THAT(steering.biases().Free(*bias), HasCode(kNotFound));
-  EXPECT_THAT(steering.biases().Find(*bias), HasCode(kNotFound));
-  for (size_t i = 0; i < kMaxLogitBiases; ++i) ASSERT_TRUE(steering.biases().Add({1}, {1}).ok());
-  EXPECT_THAT(steering.biases().Add({1}, {1}), HasCode(kExhausted));
+  EXPECT_EQ((*biases.Find(*bias))->size(), 2U);
+  EXPECT_TRUE(biases.Free(*bias).ok());
+  EXPECT_THAT(biases.Free(*bias), HasCode(kNotFound));
+  EXPECT_THAT(biases.Find(*bias), HasCode(kNotFound));
+  for (size_t i = 0; i < kMaxLogitBiases; ++i) ASSERT_TRUE(biases.Add({1}, {1}).ok());
+  EXPECT_THAT(biases.Add({1}, {1}), HasCode(kExhausted));
 }
 
 TEST_F(SimPartsTest, AdaptersAreFiles) {

@@ -35,8 +35,8 @@ class SimPropertiesTest : public ::testing::Test {
     ASSERT_TRUE(engine.ok()) << engine.status();
     engine_ = *std::move(engine);
     generation_ = static_cast<SimGeneration*>(engine_->generation());
-    limits_.grammars = {*generation_->CreateGrammar(kSchema),
-                        *generation_->CreateStructuralGrammar(kTags)};
+    limits_.grammars = {*generation_->CreateGrammar(kSchema, {}),
+                        *generation_->CreateStructuralGrammar(kTags, {})};
     limits_.biases = {*generation_->CreateLogitBias({1, 2, 60}, {20, -5, 3})};
     StrategySpec spec;
     spec.rng_contract_version = 1;

@@ -114,9 +114,9 @@ static sfl_status adopt_sequence(sfl_engine* engine, uint64_t sequence, const ui
   return SFL_OK;
 }
 
-static sfl_status create_grammar(sfl_engine* engine, sfl_string text, uint64_t* grammar,
-                                 sfl_error* error) {
-  (void)text, (void)error;
+static sfl_status create_grammar(sfl_engine* engine, sfl_string text, const sfl_call* call,
+                                 uint64_t* grammar, sfl_error* error) {
+  (void)text, (void)call, (void)error;
   *grammar = new_handle(engine, "grammar");
   return SFL_OK;
 }

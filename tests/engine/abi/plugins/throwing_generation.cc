@@ -63,8 +63,8 @@ sfl_status CreateSequence(sfl_engine* engine, uint64_t* sequence, sfl_error* /*e
   return MakeOnce(*engine, engine->sequence_made, sequence);
 }
 
-sfl_status CreateGrammar(sfl_engine* engine, sfl_string /*text*/, uint64_t* grammar,
-                         sfl_error* /*error*/) {
+sfl_status CreateGrammar(sfl_engine* engine, sfl_string /*text*/, const sfl_call* /*call*/,
+                         uint64_t* grammar, sfl_error* /*error*/) {
   return MakeOnce(*engine, engine->grammar_made, grammar);
 }
 
