@@ -29,6 +29,19 @@ build_programs() {
   build_targets "${programs[@]/#///tools:}"
 }
 
+# What Bazel says once a minute, such as `[12 / 345] 2 / 7 tests; Compiling a.cc; 5s`.
+readonly PROGRESS_LINE='^\[[0-9,]* / [0-9,]*\]\|^Loading:\|^Analyzing:'
+
+# say_progress < BAZEL'S OUTPUT: a line a minute, for those who do not watch a terminal.
+say_progress() {
+  local line begin=$SECONDS
+  while IFS= read -r line; do
+    if ((SECONDS - begin >= 50)) && [[ $line =~ ^\[([0-9,]+)\ /\ ([0-9,]+)\] ]]; then
+      say "built ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+    fi
+  done
+}
+
 # build_targets TARGET...: Says something only if that takes long or fails; a failure ends the script with
 # BUILD_STATUS.
 build_targets() {
@@ -38,8 +51,9 @@ build_targets() {
     run_bazel build --ui_event_filters=-info "$@" >&2 || status=$?
   else
     log="$(mktemp)"
-    run_bazel build --ui_event_filters=-info --noshow_progress "$@" >"$log" 2>&1 || status=$?
-    ((status == 0)) || cat "$log" >&2
+    run_bazel build --ui_event_filters=-info --curses=no --show_progress_rate_limit=60 "$@" 2>&1 |
+      tee "$log" | say_progress || status=$?
+    ((status == 0)) || grep -v "$PROGRESS_LINE" "$log" >&2
     rm -f "$log"
   fi
   ((status == 0)) || fail "$BUILD_STATUS" "the build failed; its messages are above"
