@@ -11,7 +11,10 @@
 #include <sstream>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -221,9 +224,34 @@ void CheckNames(const toml::table& file, const DaemonConfig& config, Problem& pr
   }
 }
 
+bool BeginsAName(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '"' ||
+         c == '\'';
+}
+
+// Refuses the header of a table whose name begins with anything else: toml++ 3.3 asserts there
+// instead of saying so. (A line of an array may begin with a bracket, too.)
+absl::Status CheckTableNames(std::string_view text, const std::string& name) {
+  size_t number = 0;
+  for (const absl::string_view line :
+       absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
+    ++number;
+    absl::string_view rest = absl::StripLeadingAsciiWhitespace(line);
+    if (!absl::ConsumePrefix(&rest, "[")) continue;
+    while (absl::ConsumePrefix(&rest, "[")) {
+    }
+    rest = absl::StripLeadingAsciiWhitespace(rest);
+    if (rest.empty() || BeginsAName(rest[0]) || rest[0] == ']') continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ":", number, ": a table's name begins with a letter, a digit or a quote"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ReadConfig(std::string_view text, const std::string& name, DaemonConfig& config) {
+  if (absl::Status names = CheckTableNames(text, name); !names.ok()) return names;
   toml::table file;
   try {
     file = toml::parse(text, name);
