@@ -1,8 +1,10 @@
 #include "actors/dispatch/dispatcher.h"
 
 #include <limits>
+#include <memory>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "actors/link/fd_receiver.h"
@@ -19,6 +21,9 @@
 
 namespace superfluid {
 namespace {
+
+// For an actor to say that it is done, which it is once its mailbox was handled.
+constexpr absl::Duration kTranscriberPatience = absl::Seconds(5);
 
 uint64_t Number(LinkId id) { return static_cast<uint64_t>(id); }
 
@@ -293,7 +298,8 @@ void DispatcherState::End(std::optional<linkw::Error> last_word, std::string rea
   ReportEnd();
 }
 
-// The link counts as ended when the engine holds nothing of it any more.
+// The link counts as ended when the engine holds nothing of it any more, and no transcription of it
+// is counted as open: the next driver's PONG must not show them (END-1).
 void DispatcherState::ReportEnd() {
   const auto report = [this] {
     compat::Send(self_, context_.supervisor,
@@ -305,9 +311,28 @@ void DispatcherState::ReportEnd() {
   };
   // An observer's end must not wait for a busy engine: health checks come and go.
   if (!session_.drove()) return report();
+  // Each has heard of its cancel and of its job's end before; one that is gone answers with an
+  // error.
+  const auto await_transcribers = [this, report] {
+    std::vector<Transcriber> left;
+    requests_->ForEach([&left](uint64_t, const Requests::Entry& request) {
+      if (request.details.transcriber != nullptr) left.push_back(request.details.transcriber);
+    });
+    if (left.empty()) return report();
+    const auto waiting = std::make_shared<size_t>(left.size());
+    const auto one_less = [waiting, report] {
+      if (--*waiting == 0) report();
+    };
+    for (const Transcriber& transcriber : left) {
+      compat::Request(self_, transcriber, kTranscriberPatience,
+                      CancelTranscription{CancelReason::kLinkClosed})
+          .then(one_less, [one_less](const caf::error&) { one_less(); });
+    }
+  };
   compat::Request(self_, context_.engine, context_.limits.engine_patience,
                   ReleaseLink{.link = context_.id, .reset_engine = context_.reset_engine_at_end})
-      .then([report](const LinkReleased&) { report(); }, [report](const caf::error&) { report(); });
+      .then([await_transcribers](const LinkReleased&) { await_transcribers(); },
+            [await_transcribers](const caf::error&) { await_transcribers(); });
 }
 
 Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<DispatcherState> self,
