@@ -119,11 +119,12 @@ TEST(ThreadsTest, ALoneTickPutsOneThreadToSleepOnce) {
   const auto before = ThreadsOf(worker.pid());
   for (int i = 0; i < kTicks; ++i) TickDriver::ExpectDone(*driver.Start());
   std::map<std::string, int64_t> sleeps = SleepsSince(before, worker.pid());
-  // Others sleep by the clock, however many ticks there are.
+  // Others sleep by the clock, however many ticks there are: more often where the machine is busy
+  // and the ticks take longer. A thread that a tick wakes would sleep at least once for each.
   ASSERT_TRUE(sleeps.contains("engine") && sleeps.contains("link"));
-  EXPECT_LE(sleeps.at("engine"), kTicks + kTicks / 10);
-  EXPECT_LE(sleeps.at("link"), kTicks / 10);
-  EXPECT_LE(sleeps["caf.multiplexer"], kTicks / 10) << "the pool";
+  EXPECT_LE(sleeps.at("engine"), kTicks + kTicks / 2);
+  EXPECT_LE(sleeps.at("link"), kTicks / 2);
+  EXPECT_LE(sleeps["caf.multiplexer"], kTicks / 2) << "the pool";
 }
 
 TEST(ThreadsTest, APingIsAnsweredWhileTheEngineIsInALongStep) {
