@@ -234,12 +234,11 @@ bool BeginsAName(char c) {
 absl::Status CheckTableNames(std::string_view text, const std::string& name) {
   size_t number = 0;
   for (const absl::string_view line :
-       absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
+       absl::StrSplit(absl::string_view(text.data(), text.size()), absl::ByAnyChar("\n\r\v\f"))) {
     ++number;
     absl::string_view rest = absl::StripLeadingAsciiWhitespace(line);
     if (!absl::ConsumePrefix(&rest, "[")) continue;
-    while (absl::ConsumePrefix(&rest, "[")) {
-    }
+    absl::ConsumePrefix(&rest, "[");
     rest = absl::StripLeadingAsciiWhitespace(rest);
     if (rest.empty() || BeginsAName(rest[0]) || rest[0] == ']') continue;
     return absl::InvalidArgumentError(absl::StrCat(
