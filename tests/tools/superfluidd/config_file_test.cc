@@ -121,7 +121,7 @@ TEST(ConfigFileTest, AFileThatIsMissingIsSaid) {
 
 // Whatever the file holds, it is read or refused.
 TEST(ConfigFileTest, ATableWithoutANameIsAnError) {
-  for (const char* text : {"[=]", "[ #]", "x = 1\n[.a]", "[[=]]", "[[[a]]]", "[", "[["}) {
+  for (const char* text : {"[ =]", "[ #]", "x = 1\n[.a]", "[[ =]]", "[[[a]]]", "[", "[["}) {
     DaemonConfig config;
     EXPECT_FALSE(ReadConfig(text, "f.toml", config).ok()) << text;
   }
