@@ -209,6 +209,37 @@ class Queues(unittest.TestCase):
             self.assertLess(order.index("few"), 4, order)
 
 
+class Console(unittest.TestCase):
+    def test_is_at_the_root_and_needs_no_key(self):
+        with Daemon(workers=1) as daemon:
+            page = daemon.ask("GET", "/")
+            self.assertEqual(page.status, 200)
+            self.assertTrue(page.headers["content-type"].startswith("text/html"))
+            self.assertIn("default-src 'none'", page.headers["content-security-policy"])
+            script = daemon.ask("GET", "/console/main.js")
+            self.assertTrue(script.headers["content-type"].startswith("text/javascript"))
+            self.assertEqual(daemon.ask("GET", "/console/none.js").status, 404)
+            again = daemon.ask("GET", "/", headers={"If-None-Match": page.headers["etag"]})
+            self.assertEqual((again.status, again.body), (304, b""))
+
+    def test_a_cancelled_stream_says_what_the_cancel_cost(self):
+        with Daemon(workers=1) as daemon:
+            peer = daemon.open_upload(wav(60), SLOW + [("stream", "true")])
+            received = b""
+            while b"transcript.text.delta" not in received:
+                received += peer.recv(4096)
+            request = daemon.status()["requests"][0]["id"]
+            self.assertEqual(daemon.ask("DELETE", f"/v1/requests/{request}").status, 202)
+            while not received.endswith(b"0\r\n\r\n"):
+                piece = peer.recv(4096)
+                self.assertTrue(piece, "the stream must be ended in order")
+                received += piece
+            error = json.loads(received.split(b"data: ")[-1].split(b"\n")[0])["error"]
+            self.assertEqual(error["code"], "cancelled")
+            self.assertLessEqual(error["cost"]["steps_after_cancel"], 1)
+            self.assertGreaterEqual(error["cost"]["cancel_ms"], 0)
+
+
 class Endings(unittest.TestCase):
     def test_sigterm_drains(self):
         with Daemon(workers=1) as daemon:

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/superfluidd/api/fleet_json.h"
 #include "tools/superfluidd/api/realtime_socket.h"
+#include "tools/superfluidd/console/console_reply.h"
 #include "tools/superfluidd/http/websocket.h"
 
 namespace superfluid::daemon {
@@ -65,6 +66,8 @@ const std::vector<Router::Route>& Router::Routes() {
       {"GET", "/v1/status", true, BodyKind::kNone, &Router::Status},
       {"GET", "/v1/realtime", true, BodyKind::kNone, nullptr},
       {"GET", "/metrics", false, BodyKind::kNone, &Router::Metrics},
+      {"GET", "/", false, BodyKind::kNone, &Router::Console},
+      {"GET", "/console/*", false, BodyKind::kNone, &Router::Console},
       {"GET", "/health", false, BodyKind::kNone, &Router::Health},
       {"GET", "/ready", false, BodyKind::kNone, &Router::Ready},
   };
@@ -303,6 +306,16 @@ std::shared_ptr<Exchange> Router::Metrics(const RequestHead&, RequestBody, Sink 
                  .body = metrics->Text(view, uploads->used()),
                  .headers = {}});
   });
+  return nullptr;
+}
+
+std::shared_ptr<Exchange> Router::Console(const RequestHead& head, RequestBody, Sink sink) {
+  std::optional<HttpReply> reply = ConsoleReply(head);
+  if (reply.has_value()) {
+    sink->Reply(*std::move(reply));
+  } else {
+    sink->Reply(ErrorReply(NotFound("the console has no such file", "unknown_url")));
+  }
   return nullptr;
 }
 

@@ -83,6 +83,7 @@ class Router final : public HttpHandler {
   std::shared_ptr<Exchange> Ready(const RequestHead& head, RequestBody body, Sink sink);
   std::shared_ptr<Exchange> Status(const RequestHead& head, RequestBody body, Sink sink);
   std::shared_ptr<Exchange> Metrics(const RequestHead& head, RequestBody body, Sink sink);
+  std::shared_ptr<Exchange> Console(const RequestHead& head, RequestBody body, Sink sink);
   Json ModelJson(const ModelCatalog::Model& model) const;
 
   const RouterParts parts_;

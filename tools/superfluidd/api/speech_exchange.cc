@@ -19,6 +19,16 @@ HttpReply EventStreamHead() {
           .headers = {{"Cache-Control", "no-cache"}, {"X-Accel-Buffering", "no"}}};
 }
 
+// The head of a stream has gone, so what a cancel cost is with the error.
+Json StreamError(const RequestOutcome& outcome) {
+  Json json = ErrorJson(ErrorOf(outcome));
+  if (outcome.figures.cancel.has_value()) {
+    json["error"]["cost"] = {{"cancel_ms", absl::ToInt64Milliseconds(*outcome.figures.cancel)},
+                             {"steps_after_cancel", outcome.result.stats.steps_after_cancel}};
+  }
+  return json;
+}
+
 }  // namespace
 
 HeaderList CostHeaders(const RequestOutcome& outcome) {
@@ -74,7 +84,7 @@ void SpeechExchange::OnEnded(const RequestOutcome& outcome) {
 // A stream that failed ends with an error, never with a text that looks whole.
 void SpeechExchange::EndStream(const RequestOutcome& outcome) {
   if (outcome.status != linkw::Status::kOk) {
-    sink_->Write(ServerSentEvent(ErrorJson(ErrorOf(outcome))));
+    sink_->Write(ServerSentEvent(StreamError(outcome)));
     return sink_->End();
   }
   const std::string rest = text_.Rest(outcome.result.text);
