@@ -9,7 +9,7 @@ const LOOK_MS = 1000;
 
 // Histograms of the daemon, in seconds, whose medians are shown; those that it does not have are not.
 const LATENCIES = [
-  ["superfluidd_time_to_first_segment_seconds", "First segment"],
+  ["superfluidd_first_segment_seconds", "First segment"],
   ["superfluidd_queue_seconds", "Queue"],
   ["superfluidd_cancel_seconds", "Cancel"],
 ];
