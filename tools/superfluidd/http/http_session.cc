@@ -219,10 +219,8 @@ void HttpSession::SetBodyTimer() {
 }
 
 void HttpSession::RefuseBody(const absl::Status& status) {
-  int code = 400;
-  if (absl::IsOutOfRange(status)) code = 413;
-  if (absl::IsResourceExhausted(status)) code = 503;
-  RefuseAndClose(code, std::string(status.message()));
+  const int refused = absl::IsResourceExhausted(status) ? 503 : 400;
+  RefuseAndClose(absl::IsOutOfRange(status) ? 413 : refused, std::string(status.message()));
 }
 
 void HttpSession::OnBodyDone() {
@@ -292,9 +290,7 @@ void HttpSession::Upgrade(UpgradePlan plan) {
 
 void HttpSession::OnOutbox(const Outbox* outbox) {
   if (state_ == State::kClosed || outbox == nullptr) return;
-  if (outbox->overflowed()) return Close();
-  for (Outbox::Item& item : outbox_->Take()) Format(std::move(item));
-  WriteNext();
+  return outbox->overflowed() ? Close() : WriteNext();
 }
 
 void HttpSession::Format(Outbox::Item item) {
@@ -322,6 +318,10 @@ void HttpSession::Format(Outbox::Item item) {
 
 void HttpSession::WriteNext() {
   if (!writing_.empty() || state_ == State::kClosed) return;
+  // What waits while the client takes nothing stays in the outbox, which is bounded.
+  if (outbox_ != nullptr) {
+    for (Outbox::Item& item : outbox_->Take()) Format(std::move(item));
+  }
   if (output_.empty()) {
     if (response_ended_) OnResponseDone();
     return;
