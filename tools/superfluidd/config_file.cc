@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-// toml++ 3.3 asserts on some damaged files. A failed assertion is an error here, as with NDEBUG. (In
-// a noexcept function it would still end the process; 300,000 mutations found none.)
+// toml++ 3.3 asserts on some damaged files. A failed assertion is an error here, as with NDEBUG.
+// (In a noexcept function it would still end the process; 300,000 mutations found none.)
 #define TOML_ASSERT(holds) \
   (static_cast<bool>(holds) ? void() : throw std::logic_error("the file is damaged"))
 #pragma GCC diagnostic push
