@@ -79,6 +79,11 @@ test_documents() {
   expect_finding docs "a link that leaves the project"
   put README.md '[out](../x)'
   expect_finding docs "a link out of the tree"
+  put README.md 'held by `RingTest.Reads`'
+  put tests/ring_test.cc 'TEST_F(RingTest, Writes) {}'
+  expect_finding docs "a test that does not exist: RingTest.Reads"
+  put tests/ring_test.cc 'TEST_F(RingTest, Reads) {}'
+  expect_status 0 docs
 }
 
 test_what_stands_in_a_fence_is_not_a_link() {
