@@ -15,6 +15,7 @@
 #include "protocol/frames/frame.h"
 #include "tests/fuzz/codec_fuzz.h"
 #include "tests/fuzz/frame_decoder_fuzz.h"
+#include "tests/fuzz/mutator.h"
 #include "tests/protocol/samples.h"
 
 namespace superfluid::linkw {
@@ -36,52 +37,11 @@ std::vector<std::string> ReadCorpus(const std::string& folder) {
   return inputs;
 }
 
-class Mutator {
- public:
-  explicit Mutator(uint64_t seed) : random_(seed) {}
-
-  // A few random changes: bits, bytes, a cut, a repeated or a foreign stretch.
-  std::string Mutate(std::string bytes, const std::vector<std::string>& others) {
-    for (size_t changes = 1 + Below(4); changes > 0; --changes) Change(bytes, others);
-    return bytes;
-  }
-
- private:
-  size_t Below(size_t below) { return below == 0 ? 0 : random_() % below; }
-
-  void Change(std::string& bytes, const std::vector<std::string>& others) {
-    const size_t at = Below(bytes.size() + 1);
-    switch (Below(6)) {
-      case 0:
-        if (at < bytes.size()) bytes[at] = static_cast<char>(bytes[at] ^ (1 << Below(8)));
-        break;
-      case 1:
-        bytes.insert(at, 1, static_cast<char>(Below(256)));
-        break;
-      case 2:
-        bytes.erase(at, Below(8));
-        break;
-      case 3:
-        bytes.resize(at);
-        break;
-      case 4:
-        bytes.insert(at, bytes.substr(Below(bytes.size()), Below(64)));
-        break;
-      default: {
-        const std::string& other = others[Below(others.size())];
-        bytes.insert(at, other.substr(Below(other.size()), Below(64)));
-      }
-    }
-  }
-
-  std::mt19937_64 random_;
-};
-
 void RunWithMutations(const std::vector<std::string>& inputs, void (*fuzz_one)(std::string_view)) {
   ASSERT_FALSE(inputs.empty());
   const uint64_t seed = Seed();
   std::cout << "LINKW_SEED=" << seed << std::endl;  // also if the process dies
-  Mutator mutator(seed);
+  fuzz::Mutator mutator(seed);
   for (const std::string& input : inputs) {
     fuzz_one(input);
     for (int i = 0; i < kMutationsPerInput; ++i) fuzz_one(mutator.Mutate(input, inputs));
