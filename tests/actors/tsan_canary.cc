@@ -1,9 +1,9 @@
 // What ThreadSanitizer must report, and what it must not: tsan_canary handover|lock|race.
 //
-// handover and lock are right: a plain integer goes from thread to thread through the mailboxes of CAF, or
-// behind a lock of abseil. A library that is not instrumented makes a report of them. race is wrong: the
-// same integer without either, between actors whose other messages go through mailboxes all the time, which
-// a suppression of `caf::*` would hide.
+// handover and lock are right: a plain integer goes from thread to thread through the mailboxes of
+// CAF, or behind a lock of abseil. A library that is not instrumented makes a report of them. race
+// is wrong: the same integer without either, between actors whose other messages go through
+// mailboxes all the time, which a suppression of `caf::*` would hide.
 #include <iostream>
 #include <memory>
 #include <string_view>
@@ -78,7 +78,8 @@ int CountWithActors(bool at_once) {
         continue;
       }
       for (const Counter& counter : {first, second}) {
-        self->request(counter, caf::infinite, Count{count}).receive([] {}, [](const caf::error&) {});
+        self->request(counter, caf::infinite, Count{count})
+            .receive([] {}, [](const caf::error&) {});
       }
     }
     self->send(first, Leave{});
