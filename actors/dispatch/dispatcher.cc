@@ -38,7 +38,7 @@ std::string Whereabouts(const linkw::Frame& frame) {
 void DispatcherState::Start(DispatcherContext context) {
   context_ = std::move(context);
   descriptors_.emplace(context_.limits.descriptor_patience);
-  requests_.emplace(context_.limits);
+  requests_.emplace(context_.limits, context_.progress);
   reply_credit_.emplace(context_.limits.unsent_replies);
   const Dispatcher me(self_);
   LinkWriterOptions writer_options;
@@ -56,6 +56,7 @@ void DispatcherState::Start(DispatcherContext context) {
                                              .spaces = context_.spaces,
                                              .context_tokens = context_.context_tokens,
                                              .buffers = {},
+                                             .readers = context_.readers,
                                              .op_window = context_.limits.op_window});
   LinkReaderOptions reader_options;
   reader_options.max_frame = context_.limits.max_frame;
@@ -172,7 +173,7 @@ DispatcherState::Outcome DispatcherState::Route(const Current& current,
 }
 
 void DispatcherState::Reply(uint64_t correlation, linkw::WorkerMessage message) {
-  reply_credit_->NoteHandedOver(1);
+  reply_credit_->NoteHandedOver();
   compat::Send(
       self_, writer_,
       SendMessage{.correlation = correlation,
@@ -183,11 +184,16 @@ void DispatcherState::Reply(uint64_t correlation, linkw::WorkerMessage message) 
 void DispatcherState::OnFrameWritten() { reply_credit_->NoteWritten(); }
 
 bool DispatcherState::RefuseIfCancelled(const Current& current, RequestKind kind) {
-  const bool reached =
-      current.cancel == HeldCancel::kAny ||
-      (current.cancel == HeldCancel::kTranscription && kind == RequestKind::kTranscription);
-  if (reached) RefuseRequest(current, linkw::Status::kCancelled, "cancelled");
-  return reached;
+  const bool transcription = kind == RequestKind::kTranscription;
+  const bool reached = current.cancel == HeldCancel::kAny ||
+                       (current.cancel == HeldCancel::kTranscription && transcription);
+  if (!reached) return false;
+  if (transcription) {
+    RefuseTranscription(current.seq, linkw::Status::kCancelled, "cancelled");
+  } else {
+    RefuseRequest(current, linkw::Status::kCancelled, "cancelled");
+  }
+  return true;
 }
 
 void DispatcherState::RefuseRequest(const Current& current, linkw::Status status,
@@ -261,6 +267,7 @@ void DispatcherState::OnTranscriberDied(uint64_t seq, const caf::error& reason) 
   request.token->Cancel(CancelReason::kRequested, [this] { return compat::NowNs(self_); });
   compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
   if (!request.answered) {
+    // No TranscribeResult: what it had, segments that were sent among it, is lost.
     Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
                       "the transcription failed inside the worker"));
   }

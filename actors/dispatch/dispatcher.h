@@ -165,6 +165,8 @@ class DispatcherState {
   // did.
   bool RefuseIfCancelled(const Current& current, RequestKind kind);
   void RefuseRequest(const Current& current, linkw::Status status, std::string text);
+  // Answers a transcription for which nothing was done, with the TranscribeResult of that (STT-1).
+  void RefuseTranscription(uint64_t seq, linkw::Status status, std::string text);
   // `request_seq`: of the message that was wrong; 0: bytes that are no message.
   void LinkError(const absl::Status& status, uint64_t request_seq);
   std::optional<uint64_t> RequestOf(const compat::Address& transcriber);
@@ -260,7 +262,7 @@ class DispatcherState {
   bool wants_telemetry_ = false;
 
   std::optional<DrainLink> pending_drain_;  // came while the driver's role was being decided
-  LinkDrain::Counts drained_;               // what the last drain came to, on this link alone
+  LinkDrain::Counts drained_;               // what the worker's shut-down came to on this link
   std::string end_reason_;
 };
 

@@ -122,7 +122,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Seed
 // so it counts against no limit; beyond `max_releases` the frame's credit bounds it.
 DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::SeedRelease release) {
   if (!context_.engine_generates) return Outcome::kHandled;
-  requests_->Open(current.seq, {.kind = RequestKind::kRelease});
+  requests_->Open(current.seq, {.kind = RequestKind::kRelease, .has_answer = false});
   RunCall call = CallOf(current, linkw::DriverMessage(release));
   if (!requests_->HasRoomForReleases()) call.keep_alive = current.credit;
   SendCall(std::move(call));

@@ -7,11 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "actors/dispatch/dispatcher.h"
 #include "actors/runtime/engine_status.h"
+#include "actors/runtime/printable.h"
 #include "actors/runtime/refusal.h"
 #include "actors/runtime/status_error.h"
 #include "actors/transcription/transcriber.h"
 #include "protocol/messages/status.h"
 #include "shm/control.h"
+#include "spdlog/spdlog.h"
 
 namespace superfluid {
 
@@ -51,9 +53,10 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
   }
   const auto& transcribe = std::get<linkw::Transcribe>(request.call);
   if (transcribe.control_slot > kControlTranscriptionSlots) {
-    return RefuseRequest(current, linkw::Status::kInvalidArgument,
-                         absl::StrCat("there is no stop word ", transcribe.control_slot, " (1 to ",
-                                      kControlTranscriptionSlots, ")"));
+    return RefuseTranscription(
+        current.seq, linkw::Status::kInvalidArgument,
+        absl::StrCat("there is no stop word ", transcribe.control_slot, " (1 to ",
+                     kControlTranscriptionSlots, ")"));
   }
   auto token = std::make_shared<RequestToken>(context_.progress);
   TranscriberContext context{.key = {context_.id, current.seq},
@@ -84,15 +87,25 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
   ArmDeadlineTimer();
 }
 
+void DispatcherState::RefuseTranscription(uint64_t seq, linkw::Status status, std::string text) {
+  spdlog::debug("transcription.refused link={} seq={} status={} reason=\"{}\"",
+                static_cast<uint64_t>(context_.id), seq, linkw::StatusName(status),
+                Printable(text));
+  Reply(seq, linkw::StateSyncResult{
+                 .status = status, .message = std::move(text), .reply = linkw::TranscribeResult{}});
+}
+
 void DispatcherState::OnAnswerFollows(const AnswerFollows& follows) {
-  requests_->MarkAnswered(follows.seq);
+  reply_credit_->NoteHandedOver();
+  if (follows.last) requests_->MarkAnswered(follows.seq);
 }
 
 void DispatcherState::OnRequestFinished(const RequestFinished& finished) {
-  reply_credit_->NoteHandedOver(finished.replies);
   const std::optional<Requests::Entry> ended = requests_->Finish(finished.seq);
   if (!ended) return;
-  session_.drain().NoteEnd(ended->token != nullptr && ended->token->cancelled());
+  if (ended->in_drain) {
+    session_.drain().NoteEnd(ended->token != nullptr && ended->token->cancelled());
+  }
   FinishDrainIfIdle();
 }
 
@@ -136,7 +149,7 @@ void DispatcherState::StopOutside(uint64_t seq, CancelReason reason) {
 // It stays open until the engine has let go of it, so that the engine's mailbox is bounded.
 void DispatcherState::AnswerWaitingTick(uint64_t seq, CancelReason reason) {
   const absl::Status stopped = StoppedStatus(reason);
-  OnAnswerFollows({.seq = seq});
+  requests_->MarkAnswered(seq);
   Reply(seq, linkw::TickResult{
                  .status = linkw::FromAbsl(stopped), .message = MessageOf(stopped), .events = {}});
 }

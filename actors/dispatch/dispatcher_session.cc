@@ -151,7 +151,7 @@ void DispatcherState::OnTelemetry() {
   add("ops.bytes_moved", progress.op_bytes());
   add("transcriptions.open", progress.open_transcriptions());
   add("transcriptions.done", progress.transcriptions_done());
-  add("requests.open", progress.waiting() + progress.jobs_started() + progress.open_ops());
+  add("requests.open", progress.open_requests());
   add("cancels", progress.cancels());
   add("mem.allocated_bytes", memory.allocated_bytes);
   add("mem.host_retained_bytes", memory.host_retained_bytes);
@@ -229,8 +229,8 @@ void DispatcherState::BeginDrain(uint64_t reply_to, DrainScope scope, absl::Dura
   const int64_t until_ns = patience < kForEver
                                ? compat::NowNs(self_) + absl::ToInt64Nanoseconds(patience)
                                : LinkDrain::kNoDeadline;
-  const bool sooner =
-      session_.BeginDrain(reply_to, requests_->CountWithAnswer(), until_ns).has_value();
+  const size_t open = session_.drain().active() ? 0 : requests_->MarkForDrain();
+  const bool sooner = session_.BeginDrain(reply_to, open, until_ns).has_value();
   if (scope == DrainScope::kTranscriptions) CancelTranscriptions(CancelReason::kDraining);
   if (scope == DrainScope::kEverything) CancelAllOpen(CancelReason::kDraining);
   if (sooner) SetAlarm(Alarm::kDrain, patience, DrainOverdue{session_.drain().number()});
@@ -245,7 +245,8 @@ void DispatcherState::FinishDrainIfIdle() {
   if (session_.ended()) return;
   const std::optional<LinkDrain::Result> result = session_.drain().TakeResult(requests_->size());
   if (!result) return;
-  drained_ = result->here;
+  // Of a drain that the peer alone asked for, the peer alone is told.
+  if (session_.ends_after_drain()) drained_ = result->here;
   if (result->reply_to != 0) {
     Reply(result->reply_to, linkw::Drained{.finished = result->everywhere.finished,
                                            .cancelled = result->everywhere.cancelled});

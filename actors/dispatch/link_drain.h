@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_ACTORS_DISPATCH_LINK_DRAIN_H_
 #define SUPERFLUID_ACTORS_DISPATCH_LINK_DRAIN_H_
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -31,7 +32,8 @@ class LinkDrain {
     Counts everywhere;      // what the answer says
   };
 
-  // Begins a drain, with `open` requests to count, or takes over the one that is under way.
+  // Begins a drain, with `open` requests to count, or takes over the one that is under way with the
+  // requests that it counts.
   // `reply_to`: seq of the DRAIN that asks, kept if one was kept; 0: nobody on this link. Returns
   // the time at which what is left has to be cancelled if that is earlier than before.
   std::optional<int64_t> Begin(uint64_t reply_to, size_t open, int64_t until_ns) {
@@ -53,7 +55,8 @@ class LinkDrain {
     elsewhere_ = elsewhere;
   }
 
-  // Counts the end of a request. Has no effect while no drain is under way.
+  // Counts the end of one of the requests that the drain counts. Has no effect while no drain is
+  // under way.
   void NoteEnd(bool cancelled) {
     if (active_ && cancelled) ++cancelled_;
   }
@@ -63,10 +66,10 @@ class LinkDrain {
   std::optional<Result> TakeResult(size_t open) {
     if (!active_ || waits_for_others_ || open > 0) return std::nullopt;
     active_ = false;
-    const size_t cancelled = cancelled_ < open_at_start_ ? cancelled_ : open_at_start_;
+    assert(cancelled_ <= open_at_start_);
     Result result{.reply_to = reply_to_,
-                  .here = {.finished = static_cast<uint32_t>(open_at_start_ - cancelled),
-                           .cancelled = static_cast<uint32_t>(cancelled)},
+                  .here = {.finished = static_cast<uint32_t>(open_at_start_ - cancelled_),
+                           .cancelled = static_cast<uint32_t>(cancelled_)},
                   .everywhere = {}};
     result.everywhere = {.finished = result.here.finished + elsewhere_.finished,
                          .cancelled = result.here.cancelled + elsewhere_.cancelled};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/dispatch/deadlines.h"
+#include "actors/messages/engine_progress.h"
 #include "actors/messages/limits.h"
 #include "actors/messages/request_token.h"
 
@@ -38,6 +39,7 @@ struct OpenRequest {
 //  2. A deadline is kept exactly as long as its request.
 //  3. At most 2 * max_open requests other than releases are in the table, if HasRoom() is asked
 //     before each Open: a peer cannot fill the engine's mailbox with requests that it cancels.
+//  4. EngineProgress counts unanswered() requests of this table as open.
 //
 // `Details`: what the owner of the table notes of a request. Threads: one.
 template <class Details>
@@ -46,9 +48,16 @@ class RequestTable {
   struct Entry : OpenRequest {
     Details details;
     bool answered = false;
+    bool in_drain = false;  // the drain that is under way counts it
   };
 
-  explicit RequestTable(const LinkLimits& limits) : limits_(limits) {}
+  // `progress` may be null.
+  explicit RequestTable(const LinkLimits& limits,
+                        std::shared_ptr<EngineProgress> progress = nullptr)
+      : limits_(limits), progress_(std::move(progress)) {}
+  RequestTable(const RequestTable&) = delete;
+  RequestTable& operator=(const RequestTable&) = delete;
+  ~RequestTable() { Publish(-static_cast<int>(unanswered())); }
 
   // Adds a request. Returns false, and adds nothing, if one with this number is open. A release
   // counts as answered from the start: it has no answer.
@@ -57,7 +66,7 @@ class RequestTable {
         entries_.try_emplace(seq, Entry{std::move(request), std::move(details)});
     if (!added) return false;
     const Entry& entry = it->second;
-    ++unanswered_[Index(entry.kind)];
+    CountUnanswered(entry.kind, 1);
     if (entry.kind == RequestKind::kRelease) {
       ++releases_;
       MarkAnswered(seq);
@@ -77,7 +86,7 @@ class RequestTable {
   void MarkAnswered(uint64_t seq) {
     Entry* const entry = Find(seq);
     if (entry == nullptr || std::exchange(entry->answered, true)) return;
-    --unanswered_[Index(entry->kind)];
+    CountUnanswered(entry->kind, -1);
     ++answered_;
   }
 
@@ -91,7 +100,7 @@ class RequestTable {
     if (entry.answered) {
       --answered_;
     } else {
-      --unanswered_[Index(entry.kind)];
+      CountUnanswered(entry.kind, -1);
     }
     if (entry.kind == RequestKind::kRelease) --releases_;
     return entry;
@@ -114,10 +123,14 @@ class RequestTable {
   bool empty() const { return entries_.empty(); }
   size_t unanswered() const { return size() - answered_; }
 
-  // Returns how many requests a drain that begins now has to count.
-  size_t CountWithAnswer() const {
+  // Marks the requests that a drain which begins now has to count, those that wait for an answer,
+  // and returns how many there are.
+  size_t MarkForDrain() {
     size_t count = 0;
-    for (const auto& [seq, entry] : entries_) count += entry.has_answer ? 1 : 0;
+    for (auto& [seq, entry] : entries_) {
+      entry.in_drain = entry.has_answer && !entry.answered;
+      count += entry.in_drain ? 1 : 0;
+    }
     return count;
   }
 
@@ -149,7 +162,16 @@ class RequestTable {
   static constexpr size_t kKinds = 5;
   static size_t Index(RequestKind kind) { return static_cast<size_t>(kind); }
 
+  void CountUnanswered(RequestKind kind, int change) {
+    unanswered_[Index(kind)] += static_cast<size_t>(change);
+    Publish(change);
+  }
+  void Publish(int change) {
+    if (progress_ != nullptr && change != 0) progress_->AddOpenRequests(change);
+  }
+
   const LinkLimits limits_;
+  const std::shared_ptr<EngineProgress> progress_;
   std::map<uint64_t, Entry> entries_;
   Deadlines deadlines_;
   size_t unanswered_[kKinds] = {};

@@ -18,8 +18,6 @@ namespace {
 
 // How long to wait before an engine is asked again that had no room for a job.
 constexpr absl::Duration kRetryStart = absl::Milliseconds(10);
-// How often stop words are looked at while nothing steps.
-constexpr absl::Duration kStopCheck = absl::Milliseconds(20);
 
 // What an engine is given: the job keeps the audio itself, so that it can be offered again if the
 // engine has no room for it yet.
@@ -38,17 +36,6 @@ class LentAudio : public AudioSource {
 };
 
 }  // namespace
-
-struct EngineActorState::Job {
-  QueueTranscription request;
-  std::unique_ptr<TranscriptionJob> running;  // null while waiting
-  int64_t credit = 0;
-  bool starved = false;
-  int64_t queued_ns = 0;
-  int64_t last_step_ns = 0;  // when its last step began
-  TranscriptionCost cost;
-  int64_t reported_audio_ms = 0;
-};
 
 // Passes the segments of one step on to the job's transcriber.
 class EngineActorState::Collector : public SegmentSink {
@@ -108,7 +95,7 @@ void EngineActorState::OnQueue(const QueueTranscription& request) {
   if (!added) return;
   queue_->Add(request.key, request.deadline_ns);
   UpdatePause(request.key, it->second);
-  self_->monitor(request.reply_to);
+  if (opening_.erase(request.key) == 0) self_->monitor(request.reply_to);
   if (EndIfStopped(request.key)) return;  // it was cancelled, or its link ended, on the way
   ScheduleStopCheck();
   ScheduleStep();
@@ -212,6 +199,7 @@ void EngineActorState::StartJob(RequestKey key) {
     return UpdatePause(key, job);
   }
   if (!absl::IsResourceExhausted(started.status())) return EndJob(key, started.status());
+  job.request.token->Unbegin();  // it keeps its place, and its owner may end it while it waits
   engine_is_full_ = true;
   if (std::exchange(retry_scheduled_, true)) return;
   compat::SendAfter(self_, EngineActor(self_), kRetryStart, RetryStart{});
@@ -291,57 +279,6 @@ void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
   ScheduleStep();
 }
 
-// Returns whether the job's token is set; sets it if its stop word in the control segment is.
-bool EngineActorState::Stopped(RequestKey key, const Job& job) {
-  const QueueTranscription& request = job.request;
-  if (request.token->cancelled()) return true;
-  if (request.control_slot == 0) return false;
-  const auto link = links_.find(key.link);
-  if (link == links_.end() || link->second.control == nullptr) return false;
-  if (!link->second.control->TranscriptionStopped(request.control_slot - 1, key.seq)) return false;
-  request.token->Cancel(CancelReason::kRequested, [this] { return Now(); });
-  return true;
-}
-
-bool EngineActorState::EndIfStopped(RequestKey key) {
-  if (!Stopped(key, *Find(key))) return false;
-  EndJob(key, absl::CancelledError("cancelled"));
-  return true;
-}
-
-void EngineActorState::EndStoppedJobs() {
-  std::vector<RequestKey> stopped;
-  for (const auto& [key, job] : jobs_) {
-    if (Stopped(key, job)) stopped.push_back(key);
-  }
-  for (const RequestKey& key : stopped) EndJob(key, absl::CancelledError("cancelled"));
-}
-
-void EngineActorState::OnCheckStopWords() {
-  stop_check_scheduled_ = false;
-  EndStoppedJobs();
-  ScheduleStopCheck();
-}
-
-void EngineActorState::ScheduleStopCheck() {
-  const bool needed = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& entry) {
-    return entry.second.request.control_slot != 0;
-  });
-  if (!needed || std::exchange(stop_check_scheduled_, true)) return;
-  compat::SendAfter(self_, EngineActor(self_), kStopCheck, CheckStopWords{});
-}
-
-// The transcribers of jobs that have ended say so before they go; of any other the job would be
-// paused for ever once it is out of credit.
-void EngineActorState::OnTranscriberGone(const caf::actor_addr& transcriber) {
-  const auto orphan = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
-    return entry.second.request.reply_to.address() == transcriber;
-  });
-  if (orphan == jobs_.end()) return;
-  orphan->second.request.token->Cancel(CancelReason::kRequested, [this] { return Now(); });
-  EndJob(orphan->first, absl::CancelledError("its transcriber is gone"));
-}
-
 void EngineActorState::UpdatePause(RequestKey key, const Job& job) {
   queue_->SetPaused(key, job.starved || job.credit <= 0);
 }
@@ -369,6 +306,7 @@ EngineActor::behavior_type EngineActorBehavior(EngineActor::stateful_pointer<Eng
       [self](const PushAudio& push) { self->state.OnPushAudio(push); },
       [self](const AudioArrived& arrived) { self->state.OnAudioArrived(arrived.key); },
       [self](const CancelJob& cancel) { self->state.OnCancel(cancel.key); },
+      [self](const WatchStopWord& watch) { self->state.OnWatchStopWord(watch); },
       [self](const RunCall& call) { self->state.OnCall(call); },
       [self](const QueueTick& tick) { self->state.OnTick(tick); },
       [self](const ReserveCall& reserve) { self->state.OnReserveCall(reserve); },

@@ -69,6 +69,9 @@ class EngineActorState {
     LinkOf(attach.link).control = attach.control;
   }
   void OnRetryStart();
+
+  // engine_actor_stops.cc
+  void OnWatchStopWord(const WatchStopWord& watch);
   void OnCheckStopWords();
   void OnTranscriberGone(const caf::actor_addr& transcriber);
 
@@ -88,7 +91,16 @@ class EngineActorState {
   LinkReleased OnReleaseLink(const ReleaseLink& release);
 
  private:
-  struct Job;
+  struct Job {
+    QueueTranscription request;
+    std::unique_ptr<TranscriptionJob> running;  // null while waiting
+    int64_t credit = 0;
+    bool starved = false;
+    int64_t queued_ns = 0;
+    int64_t last_step_ns = 0;  // when its last step began
+    TranscriptionCost cost;
+    int64_t reported_audio_ms = 0;
+  };
   class Collector;
   struct Op {
     RunOp request;
@@ -111,10 +123,6 @@ class EngineActorState {
   void ReportProgress(Job& job);
   TranscriptionProgress ProgressOf(const TranscriptionJob& job);
   void EndJob(RequestKey key, const absl::Status& status);
-  bool Stopped(RequestKey key, const Job& job);
-  bool EndIfStopped(RequestKey key);
-  void EndStoppedJobs();
-  void ScheduleStopCheck();
   void UpdatePause(RequestKey key, const Job& job);
   void PublishLoad();
   // After the engine did something: asking it costs more than counting what waits.
@@ -122,6 +130,14 @@ class EngineActorState {
   int64_t Now() const;
   void MakeRoomForAudio(RequestKey key, size_t bytes);
   void StepTranscriptions();
+
+  // engine_actor_stops.cc
+  bool StopWordIsSet(RequestKey key, uint32_t control_slot) const;
+  bool Stopped(RequestKey key, const Job& job);
+  bool EndIfStopped(RequestKey key);
+  void EndStoppedJobs();
+  void StopOpening();
+  void ScheduleStopCheck();
 
   // engine_actor_turns.cc
   void TakeTurn(Turn turn, const Choice& choice);
@@ -141,6 +157,7 @@ class EngineActorState {
   void EndWaitingTick(const QueueTick& tick);
   void Beat(const QueueTick& tick, int64_t now_ns);
   void AnswerTick(const QueueTick& tick, linkw::TickResult result);
+  RunCall TakeCall(RequestKey key);
   void RunCallNow(RequestKey key);
   bool CancelCall(RequestKey key);
   absl::StatusOr<std::unique_ptr<OpRun>> BeginOp(LinkId link, const RunOp& op);
@@ -156,6 +173,7 @@ class EngineActorState {
   std::shared_ptr<EngineProgress> progress_;
   std::unique_ptr<ThreadBoundEngine> engine_;
   std::map<RequestKey, Job> jobs_;
+  std::map<RequestKey, WatchStopWord> opening_;  // transcriptions that may become jobs
   std::optional<JobQueue> queue_;
   std::map<LinkId, EngineLink> links_;
   CallContext context_;

@@ -1,6 +1,7 @@
 // Ticks, calls and state ops of the engine's actor.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -121,13 +122,13 @@ void EngineActorState::AnswerTick(const QueueTick& tick, linkw::TickResult resul
   }
   if (tick.token->cancelled()) progress_->AddCancel();
   PublishLoad();
-  compat::Send(self_, tick.dispatcher, AnswerFollows{tick.key.seq});
+  compat::Send(self_, tick.dispatcher, AnswerFollows{.seq = tick.key.seq});
   compat::Send(
       self_, tick.writer,
       SendMessage{.correlation = tick.key.seq,
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(result)),
                   .ack_to = FrameWrittenSink(tick.dispatcher)});
-  compat::Send(self_, tick.dispatcher, RequestFinished{.seq = tick.key.seq, .replies = 1});
+  compat::Send(self_, tick.dispatcher, RequestFinished{.seq = tick.key.seq});
 }
 
 // ---- Calls ----
@@ -136,7 +137,11 @@ void EngineActorState::OnCall(const RunCall& call) {
   if (work_.Contains(call.key)) {
     work_.MakeReady(call.key);  // its place was reserved
   } else {
-    work_.AddReady(call.key, WorkClass::kCall, FootprintOf(*call.message, LinkOf(call.key.link)));
+    EngineLink& link = LinkOf(call.key.link);
+    work_.AddReady(call.key, WorkClass::kCall, FootprintOf(*call.message, link));
+    if (const std::optional<uint64_t> sequence = EmptiedBy(*call.message)) {
+      link.BeginEmptying(*sequence);
+    }
   }
   calls_.emplace(call.key, call);
   if (!CancelCall(call.key)) ScheduleStep();
@@ -148,9 +153,18 @@ void EngineActorState::OnReserveCall(const ReserveCall& reserve) {
                     FootprintOf(*reserve.message, LinkOf(reserve.key.link)));
 }
 
+// Takes a call out of those that wait; it is in its place in the order still.
+RunCall EngineActorState::TakeCall(RequestKey key) {
+  RunCall call = std::move(calls_.extract(key).mapped());
+  if (const std::optional<uint64_t> sequence = EmptiedBy(*call.message)) {
+    LinkOf(key.link).EndEmptying(*sequence);
+  }
+  return call;
+}
+
 void EngineActorState::RunCallNow(RequestKey key) {
   if (CancelCall(key)) return;
-  const RunCall call = std::move(calls_.extract(key).mapped());
+  const RunCall call = TakeCall(key);
   call.token->Begin();
   progress_->SetRequest(key);
   const CallControl control(*call.token, [this] { progress_->ContinueStep(Now()); });
@@ -173,7 +187,7 @@ void EngineActorState::RunCallNow(RequestKey key) {
 bool EngineActorState::CancelCall(RequestKey key) {
   const auto it = calls_.find(key);
   if (it == calls_.end() || !it->second.token->cancelled()) return false;
-  const RunCall call = std::move(calls_.extract(it).mapped());
+  const RunCall call = TakeCall(key);
   const absl::Status stopped = StoppedStatus(call.token->reason());
   work_.Remove(key);
   progress_->AddCancel();
@@ -297,6 +311,7 @@ LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
   for (const RequestKey& key : queue_->KeysOf(release.link)) {
     EndJob(key, absl::CancelledError("the link was closed"));
   }
+  std::erase_if(opening_, [&](const auto& entry) { return entry.first.link == release.link; });
   DropWorkOf(release.link);
   const bool made_something = links_.erase(release.link) > 0;
   if (made_something && generation() != nullptr) EndSession();

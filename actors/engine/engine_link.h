@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "actors/engine/demoted_ranges.h"
 #include "actors/engine/handle_book.h"
@@ -28,7 +29,19 @@ struct EngineLink {
   DemotedRanges demoted;
   // Sequences that may have no tokens yet: their next input may take over a cached prefix.
   absl::flat_hash_set<uint64_t> maybe_empty;
+  // TRIMs to no tokens that wait for their turn, by the sequence that they name.
+  absl::flat_hash_map<uint64_t, uint32_t> emptying;
   std::vector<linkw::StateOpDone> reported_ops;
+
+  // Returns whether the next input of a sequence, sent now, may be its first.
+  bool MayBeEmpty(uint64_t sequence) const {
+    return maybe_empty.contains(sequence) || emptying.contains(sequence);
+  }
+  void BeginEmptying(uint64_t sequence) { ++emptying[sequence]; }
+  void EndEmptying(uint64_t sequence) {
+    const auto it = emptying.find(sequence);
+    if (it != emptying.end() && --it->second == 0) emptying.erase(it);
+  }
 
   bool LaneStopped(uint32_t stop_slot) const {
     return stop_slot != 0 && control != nullptr && control->LaneStopped(stop_slot - 1);

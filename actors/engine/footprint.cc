@@ -1,6 +1,7 @@
 #include "actors/engine/footprint.h"
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -80,7 +81,7 @@ Footprint OfTick(const linkw::TickPlan& plan, const EngineLink& link) {
     AddHandle(footprint.shared, Kind::kGrammar, lane.grammar_handle);
     AddHandle(footprint.shared, Kind::kLogitBias, lane.logit_bias_handle);
     first_input = first_input || lane.sequence == linkw::SequenceId{} ||
-                  link.maybe_empty.contains(static_cast<uint64_t>(lane.sequence));
+                  link.MayBeEmpty(static_cast<uint64_t>(lane.sequence));
   }
   if (first_input) {
     footprint.shared.push_back(WorkKey::Cache());
@@ -111,6 +112,13 @@ Footprint OfMessage(const Other& /*message*/, const EngineLink& /*link*/) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> EmptiedBy(const linkw::DriverMessage& message) {
+  const auto* request = std::get_if<linkw::StateSyncRequest>(&message);
+  const auto* trim = request == nullptr ? nullptr : std::get_if<linkw::Trim>(&request->call);
+  if (trim == nullptr || trim->new_len > 0) return std::nullopt;
+  return static_cast<uint64_t>(trim->sequence);
+}
 
 Footprint FootprintOf(const linkw::DriverMessage& message, const EngineLink& link) {
   return std::visit([&link](const auto& content) { return OfMessage(content, link); }, message);

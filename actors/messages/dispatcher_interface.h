@@ -57,17 +57,18 @@ struct DescriptorOverdue {};
 // The earliest deadline of an open request may have passed. To itself.
 struct DeadlineReached {};
 
-// A request's final answer is about to be handed to LinkWriter, so the request no longer counts
-// against any limit: a peer that has the answer must find the place free. From the actor that hands
-// it over, before it does.
+// A frame that answers a request is about to be handed to LinkWriter; its FrameWritten comes to the
+// dispatcher. With the last one the request no longer counts against any limit: a peer that has the
+// answer must find the place free. From the actor that hands it over, before it does.
 struct AnswerFollows {
   uint64_t seq = 0;
+  bool last = true;
 };
 
-// A request got its final answer. From the actor that handed it to LinkWriter.
+// A request is over: its last answer was handed to LinkWriter, and the engine holds nothing of it.
+// From the actor that handed it over, or that would have if it had not been answered before.
 struct RequestFinished {
   uint64_t seq = 0;
-  int replies = 0;  // frames handed over whose FrameWritten comes to the dispatcher
 };
 
 // The engine has run a call (RunCall). From EngineActor, once.

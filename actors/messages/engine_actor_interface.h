@@ -59,6 +59,16 @@ struct QueueTranscription {
   Transcriber reply_to;
 };
 
+// Look at the stop word of a transcription whose audio is being opened, until its
+// QueueTranscription comes or its transcriber ends: answered by CancelTranscription, urgently, if
+// the word is set. From its Transcriber.
+struct WatchStopWord {
+  RequestKey key;
+  uint32_t control_slot = 0;  // index of the stop word + 1
+  std::shared_ptr<RequestToken> token;
+  Transcriber reply_to;
+};
+
 // `count` more segments may be sent. From the job's Transcriber.
 struct GrantSegments {
   RequestKey key;
@@ -181,6 +191,7 @@ struct CheckStopWords {};
 // The only actor that touches the engine. See engine_actor.h.
 using EngineActor = compat::Handle<
     caf::result<EngineLoaded>(CreateEngine), caf::result<void>(QueueTranscription),
+    caf::result<void>(WatchStopWord),
     caf::result<void>(GrantSegments), caf::result<void>(PushAudio), caf::result<void>(AudioArrived),
     caf::result<void>(CancelJob), caf::result<void>(RunCall), caf::result<void>(QueueTick),
     caf::result<void>(ReserveCall), caf::result<void>(ReserveOp), caf::result<void>(DropOp),

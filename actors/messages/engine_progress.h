@@ -65,6 +65,10 @@ class EngineProgress {
   void AddOpenTranscription(int change) noexcept {
     open_transcriptions_.fetch_add(change, std::memory_order_relaxed);
   }
+  // A request of any kind that has not got its last answer; see RequestTable.
+  void AddOpenRequests(int change) noexcept {
+    open_requests_.fetch_add(change, std::memory_order_relaxed);
+  }
   void BeginTick(size_t lanes) noexcept {
     last_lanes_.store(lanes, std::memory_order_relaxed);
     lanes_until_ns_.store(std::numeric_limits<int64_t>::max(), std::memory_order_relaxed);
@@ -126,6 +130,10 @@ class EngineProgress {
   uint32_t open_transcriptions() const noexcept {
     return static_cast<uint32_t>(open_transcriptions_.load(std::memory_order_relaxed));
   }
+  // Of all kinds and links.
+  uint32_t open_requests() const noexcept {
+    return static_cast<uint32_t>(open_requests_.load(std::memory_order_relaxed));
+  }
   // Accepted and not done, of all links.
   uint32_t open_ops() const noexcept {
     return static_cast<uint32_t>(open_ops_.load(std::memory_order_relaxed));
@@ -174,6 +182,7 @@ class EngineProgress {
   std::atomic<int64_t> busy_ns_{0};
   std::atomic<int> waiting_{0};
   std::atomic<int> open_transcriptions_{0};
+  std::atomic<int> open_requests_{0};
   std::atomic<uint32_t> started_{0};
   std::atomic<int> open_ops_{0};
   std::atomic<uint64_t> ops_done_{0};

@@ -14,7 +14,7 @@ namespace superfluid {
 // What the owner of a request shares with the engine: the flag by which it is stopped, and which of
 // the two decides about it while it waits.
 //
-//   waiting --Begin (the engine)--> begun
+//   waiting <--Begin, Unbegin (the engine)--> begun
 //      \_____EndWaiting (its owner)--> ended
 //
 // Exactly one of the two succeeds, so a request that has not begun can be answered while the engine
@@ -33,6 +33,15 @@ class RequestToken : public CancelToken {
 
   // Returns whether the engine may begin the request: its owner has not ended it.
   bool Begin() noexcept { return Leave(State::kBegun) || state_ == State::kBegun; }
+
+  // Has the request wait again: the engine had no room for it. REQUIRES: Begin returned true, and
+  // the engine has done nothing for the request.
+  void Unbegin() noexcept {
+    State begun = State::kBegun;
+    // The count first: it is never short of a request that waits.
+    progress_->AddWaiting(1);
+    if (!state_.compare_exchange_strong(begun, State::kWaiting)) progress_->AddWaiting(-1);
+  }
 
   // Returns whether the request is now its owner's to answer: the engine has not begun it, and
   // never will.

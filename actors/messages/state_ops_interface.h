@@ -81,11 +81,25 @@ struct OpEnded {
   uint64_t bytes_moved = 0;
 };
 
+// What an import reads was copied out and checked, or why not. From a thread that may block.
+struct ImportCopied {
+  uint64_t seq = 0;
+  absl::Status status;
+};
+
+// What an export wrote has this checksum, or was given up. From a thread that may block.
+struct ExportHashed {
+  uint64_t seq = 0;
+  absl::Status status;
+  uint64_t payload_hash = 0;
+};
+
 // Owns one link's buffers and its op window. See state_ops.h.
 using StateOps = compat::Handle<caf::result<void>(AllocateBuffer), caf::result<void>(AttachBuffer),
                                 caf::result<void>(ReleaseBuffer), caf::result<void>(BindBuffer),
                                 caf::result<void>(LendBuffer), caf::result<void>(SubmitOp),
-                                caf::result<void>(OpEnded)>;
+                                caf::result<void>(OpEnded), caf::result<void>(ImportCopied),
+                                caf::result<void>(ExportHashed)>;
 
 }  // namespace superfluid
 

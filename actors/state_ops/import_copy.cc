@@ -3,8 +3,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -27,10 +27,6 @@ absl::Status Mismatch(const std::string& what) {
   return linkw::MakeStatus(linkw::Status::kEnvelopeMismatch, what);
 }
 
-struct FreeHash {
-  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-};
-
 }  // namespace
 
 absl::Status CheckImportSize(const linkw::StateEnvelope& envelope, const StateSpace& space,
@@ -49,21 +45,34 @@ absl::Status CheckImportSize(const linkw::StateEnvelope& envelope, const StateSp
                                " tokens has"));
 }
 
-absl::Status CopyImport(const linkw::StateEnvelope& envelope, absl::Span<const std::byte> from,
-                        absl::Span<std::byte> to, const CancelToken& token) {
-  const std::unique_ptr<XXH3_state_t, FreeHash> hash(XXH3_createState());
-  if (hash == nullptr || XXH3_64bits_reset(hash.get()) == XXH_ERROR) {
+void PayloadPass::FreeHash::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
+
+PayloadPass::PayloadPass(absl::Span<const std::byte> from, absl::Span<std::byte> to)
+    : from_(from), to_(to), hash_(XXH3_createState()) {
+  assert(to.empty() || to.size() == from.size());
+  if (hash_ != nullptr && XXH3_64bits_reset(hash_.get()) == XXH_ERROR) hash_.reset();
+}
+
+absl::StatusOr<bool> PayloadPass::Step(size_t most_bytes, const std::function<bool()>& stopped) {
+  if (hash_ == nullptr) {
     return linkw::MakeStatus(linkw::Status::kOutOfMemory, "no memory for a checksum");
   }
-  for (size_t at = 0; at < to.size(); at += kPieceBytes) {
-    if (token.cancelled()) return absl::CancelledError("cancelled");
-    const size_t bytes = std::min(kPieceBytes, to.size() - at);
-    std::memcpy(to.data() + at, from.data() + at, bytes);
-    XXH3_64bits_update(hash.get(), to.data() + at, bytes);
+  const size_t end = at_ + std::min(most_bytes, from_.size() - at_);
+  while (at_ < end) {
+    if (stopped()) return absl::CancelledError("cancelled");
+    const size_t bytes = std::min(kPieceBytes, end - at_);
+    if (!to_.empty()) std::memcpy(to_.data() + at_, from_.data() + at_, bytes);
+    XXH3_64bits_update(hash_.get(), (to_.empty() ? from_.data() : to_.data()) + at_, bytes);
+    at_ += bytes;
   }
-  if (XXH3_64bits_digest(hash.get()) == envelope.payload_hash) return absl::OkStatus();
-  return linkw::MakeStatus(linkw::Status::kEnvelopeMismatch,
-                           "sealed state: its contents are damaged");
+  return at_ == from_.size();
+}
+
+uint64_t PayloadPass::hash() const { return XXH3_64bits_digest(hash_.get()); }
+
+absl::Status CheckPayload(const linkw::StateEnvelope& envelope, const PayloadPass& pass) {
+  if (pass.hash() == envelope.payload_hash) return absl::OkStatus();
+  return Mismatch("sealed state: its contents are damaged");
 }
 
 }  // namespace superfluid

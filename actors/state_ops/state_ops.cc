@@ -18,6 +18,22 @@ absl::Status Mismatch(const std::string& what) {
   return linkw::MakeStatus(linkw::Status::kEnvelopeMismatch, what);
 }
 
+// Of a state that is copied or hashed: some milliseconds.
+constexpr size_t kPieceBytes = size_t{16} << 20;
+// Of one link: more would take the engine's processors and memory bandwidth.
+constexpr size_t kPiecesAtOnce = 2;
+
+// Why a pass over a state ended, in the words of the op's token.
+absl::Status Stopped(const absl::Status& status, const CancelToken& token) {
+  return absl::IsCancelled(status) ? StoppedStatus(token.reason()) : status;
+}
+
+// No thread is left that may block.
+absl::Status Busy(const absl::Status& status) {
+  if (status.ok()) return status;
+  return linkw::MakeStatus(linkw::Status::kBusy, MessageOf(status));
+}
+
 linkw::OpState StateOf(const absl::Status& status) {
   if (status.ok()) return linkw::OpState::kDone;
   return absl::IsCancelled(status) ? linkw::OpState::kCancelled : linkw::OpState::kFailed;
@@ -32,6 +48,7 @@ StateOpsState::~StateOpsState() {
 void StateOpsState::Start(StateOpsContext context) {
   context_ = std::move(context);
   buffers_.emplace(context_.buffers);
+  pieces_ = std::make_shared<PieceRunner>(context_.readers, kPiecesAtOnce);
 }
 
 void StateOpsState::OnAllocate(const AllocateBuffer& allocate) {
@@ -90,29 +107,22 @@ void StateOpsState::OnSubmit(const SubmitOp& submit) {
   OpenOp op{.handle = submit.handle, .is_export = IsExport(submit.op)};
   linkw::StateEnvelope envelope;
   if (const absl::Status admitted = Admit(submit, op, envelope); !admitted.ok()) {
-    compat::Send(self_, context_.dispatcher, AnswerFollows{submit.seq});
     Send(submit.seq,
-         linkw::StateOpAccepted{.status = EngineStatus(admitted), .message = MessageOf(admitted)});
+         linkw::StateOpAccepted{.status = EngineStatus(admitted), .message = MessageOf(admitted)},
+         /*last=*/true);
     compat::Send(self_, context_.engine, DropOp{key});
-    return compat::Send(self_, context_.dispatcher,
-                        RequestFinished{.seq = submit.seq, .replies = 1});
+    return compat::Send(self_, context_.dispatcher, RequestFinished{.seq = submit.seq});
   }
-  Send(submit.seq, linkw::StateOpAccepted{.op_handle = submit.handle});
+  Send(submit.seq, linkw::StateOpAccepted{.op_handle = submit.handle}, /*last=*/false);
   context_.progress->AddOpenOps(1);
-  const bool is_export = op.is_export;
+  op.run = {.key = key, .op = submit.op, .token = submit.token};
   OpenOp& open = ops_.emplace(submit.seq, std::move(op)).first->second;
-  RunOp run{.key = key, .op = submit.op, .token = submit.token, .reply_to = StateOps(self_)};
-  if (is_export) {
-    run.segment = open.segment;
-    return compat::Send(self_, context_.engine, std::move(run));
+  if (open.is_export) {
+    open.run.segment = open.segment;
+    return SendRun(open.run);
   }
-  absl::StatusOr<std::shared_ptr<const ImportedState>> import = CopyOut(submit, open, envelope);
-  if (!import.ok()) {
-    compat::Send(self_, context_.engine, DropOp{key});
-    return Finish(submit.seq, import.status(), 0);
-  }
-  run.import = *std::move(import);
-  compat::Send(self_, context_.engine, std::move(run));
+  const absl::Status begun = BeginCopy(submit.seq, open, envelope);
+  if (!begun.ok()) OnImportCopied({.seq = submit.seq, .status = begun});
 }
 
 // What is wrong with an op before it is accepted.
@@ -171,42 +181,102 @@ absl::StatusOr<linkw::StateEnvelope> StateOpsState::CheckEnvelope(const linkw::S
   return envelope;
 }
 
-absl::StatusOr<std::shared_ptr<const ImportedState>> StateOpsState::CopyOut(
-    const SubmitOp& submit, OpenOp& op, const linkw::StateEnvelope& envelope) {
+absl::Status StateOpsState::BeginCopy(uint64_t seq, OpenOp& op,
+                                      const linkw::StateEnvelope& envelope) {
   if (absl::Status room = buffers_->TakeCopy(envelope.payload_bytes); !room.ok()) return room;
   op.private_bytes = envelope.payload_bytes;
-  auto import = std::make_shared<ImportedState>();
-  import->envelope = envelope;
-  import->bytes.reset(new (std::nothrow) std::byte[envelope.payload_bytes]);
-  if (import->bytes == nullptr) {
+  op.import = std::make_shared<ImportedState>();
+  op.import->envelope = envelope;
+  op.import->bytes.reset(new (std::nothrow) std::byte[envelope.payload_bytes]);
+  if (op.import->bytes == nullptr) {
     return linkw::MakeStatus(linkw::Status::kOutOfMemory, "no memory to import so much state");
   }
-  const absl::Status copied = CopyImport(
-      envelope, {op.segment->data() + linkw::kStateEnvelopeBytes, envelope.payload_bytes},
-      {import->bytes.get(), envelope.payload_bytes}, *submit.token);
-  if (absl::IsCancelled(copied)) return StoppedStatus(submit.token->reason());
-  if (!copied.ok()) return copied;
-  return import;
+  const auto pass = std::make_shared<PayloadPass>(
+      absl::MakeConstSpan(op.segment->data() + linkw::kStateEnvelopeBytes, envelope.payload_bytes),
+      absl::MakeSpan(op.import->bytes.get(), envelope.payload_bytes));
+  return Busy(pieces_->Begin([self = compat::Weak<StateOps>(StateOps(self_)), seq, pass,
+                            segment = op.segment, import = op.import,
+                            token = op.run.token]() mutable {
+    const absl::StatusOr<bool> done =
+        pass->Step(kPieceBytes, [&token] { return token->cancelled(); });
+    if (done.ok() && !*done) return true;
+    ImportCopied copied{.seq = seq,
+                        .status = done.ok() ? CheckPayload(import->envelope, *pass)
+                                            : Stopped(done.status(), *token)};
+    segment.reset();
+    import.reset();  // before anybody is told: who is told drops the last reference
+    compat::SendFromOutside(self.Lock(), std::move(copied));
+    return false;
+  }));
+}
+
+void StateOpsState::OnImportCopied(const ImportCopied& copied) {
+  const auto it = ops_.find(copied.seq);
+  if (it == ops_.end()) return;
+  OpenOp& op = it->second;
+  if (!copied.status.ok()) {
+    op.import.reset();
+    compat::Send(self_, context_.engine, DropOp{op.run.key});
+    return Finish(copied.seq, copied.status, 0);
+  }
+  op.run.import = std::exchange(op.import, nullptr);
+  SendRun(op.run);
+}
+
+// What an op keeps does not name this actor, or it would keep itself.
+void StateOpsState::SendRun(RunOp run) {
+  run.reply_to = StateOps(self_);
+  compat::Send(self_, context_.engine, std::move(run));
 }
 
 void StateOpsState::OnOpEnded(const OpEnded& ended) {
   const auto it = ops_.find(ended.seq);
   if (it == ops_.end()) return;
   absl::Status status = ended.status;
-  if (status.ok() && it->second.is_export) status = Seal(it->second, ended.envelope);
+  if (status.ok() && it->second.is_export) {
+    it->second.ended = ended;
+    status = Hash(ended.seq, it->second);
+    if (status.ok()) return;
+  }
   Finish(ended.seq, status, ended.bytes_moved);
 }
 
-// The envelope goes in last, when all behind it is in place.
-absl::Status StateOpsState::Seal(const OpenOp& op, linkw::StateEnvelope envelope) const {
+absl::Status StateOpsState::Hash(uint64_t seq, const OpenOp& op) {
   const absl::StatusOr<absl::Span<std::byte>> payload =
-      op.segment->Slice(linkw::kStateEnvelopeBytes, envelope.payload_bytes);
+      op.segment->Slice(linkw::kStateEnvelopeBytes, op.ended.envelope.payload_bytes);
   if (!payload.ok()) return payload.status();
+  const bool only_copy = std::holds_alternative<linkw::Demote>(op.run.op);
+  pieces_->Continue([self = compat::Weak<StateOps>(StateOps(self_)), seq, only_copy,
+                     pass = std::make_shared<PayloadPass>(*payload), segment = op.segment,
+                     token = op.run.token]() mutable {
+    const absl::StatusOr<bool> done = pass->Step(kPieceBytes, [&token, only_copy] {
+      return only_copy ? token->reason() == CancelReason::kLinkClosed : token->cancelled();
+    });
+    if (done.ok() && !*done) return true;
+    ExportHashed hashed{.seq = seq,
+                        .status = done.ok() ? absl::OkStatus() : Stopped(done.status(), *token),
+                        .payload_hash = done.ok() ? pass->hash() : 0};
+    segment.reset();
+    compat::SendFromOutside(self.Lock(), std::move(hashed));
+    return false;
+  });
+  return absl::OkStatus();
+}
+
+void StateOpsState::OnExportHashed(const ExportHashed& hashed) {
+  const auto it = ops_.find(hashed.seq);
+  if (it == ops_.end()) return;
+  if (hashed.status.ok()) Seal(it->second, hashed.payload_hash);
+  Finish(hashed.seq, hashed.status, it->second.ended.bytes_moved);
+}
+
+// The envelope goes in last, when all behind it is in place.
+void StateOpsState::Seal(const OpenOp& op, uint64_t payload_hash) const {
+  linkw::StateEnvelope envelope = op.ended.envelope;
   envelope.compat_key = FindSpace(envelope.space_id)->compat_key;
-  envelope.payload_hash = linkw::StateHash(*payload);
+  envelope.payload_hash = payload_hash;
   const linkw::StateEnvelopeBytes sealed = linkw::SealStateEnvelope(envelope);
   std::memcpy(op.segment->data(), sealed.data(), sealed.size());
-  return absl::OkStatus();
 }
 
 const StateSpace* StateOpsState::FindSpace(linkw::SpaceId id) const {
@@ -227,14 +297,14 @@ void StateOpsState::Finish(uint64_t seq, const absl::Status& status, uint64_t by
   node.mapped().segment.reset();  // a release that waited for this op takes effect before its Done
   context_.progress->AddOpenOps(-1);
   context_.progress->AddOpDone(bytes_moved);
-  compat::Send(self_, context_.dispatcher, AnswerFollows{seq});
-  Send(seq, done);
+  Send(seq, done, /*last=*/true);
   // After the Done is in the writer's hands: a tick's result may name it from now on.
   compat::Send(self_, context_.engine, OpReported{context_.link, done});
-  compat::Send(self_, context_.dispatcher, RequestFinished{.seq = seq, .replies = 2});
+  compat::Send(self_, context_.dispatcher, RequestFinished{.seq = seq});
 }
 
-void StateOpsState::Send(uint64_t seq, linkw::WorkerMessage message) {
+void StateOpsState::Send(uint64_t seq, linkw::WorkerMessage message, bool last) {
+  compat::Send(self_, context_.dispatcher, AnswerFollows{.seq = seq, .last = last});
   compat::Send(
       self_, context_.writer,
       SendMessage{.correlation = seq,
@@ -253,6 +323,8 @@ StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsStat
       [self](const LendBuffer& lend) { self->state.OnLend(lend); },
       [self](const SubmitOp& submit) { self->state.OnSubmit(submit); },
       [self](const OpEnded& ended) { self->state.OnOpEnded(ended); },
+      [self](const ImportCopied& copied) { self->state.OnImportCopied(copied); },
+      [self](const ExportHashed& hashed) { self->state.OnExportHashed(hashed); },
   };
 }
 

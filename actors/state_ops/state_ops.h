@@ -19,6 +19,8 @@
 #include "actors/messages/link_writer_interface.h"
 #include "actors/messages/state_ops_interface.h"
 #include "actors/state_ops/buffer_table.h"
+#include "actors/state_ops/piece_runner.h"
+#include "engine/audio/blocking_executor.h"
 #include "engine/state_job.h"
 #include "protocol/codec/state_envelope.h"
 
@@ -33,6 +35,7 @@ struct StateOpsContext {
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
   BufferLimits buffers;
+  std::shared_ptr<BlockingExecutor> readers;  // what copies and hashes state
   uint32_t op_window = kOpWindow;
 };
 
@@ -40,13 +43,18 @@ struct StateOpsContext {
 //
 //   SubmitOp --> refused: StateOpAccepted says why
 //           \--> accepted --(import: copied out and checked)--> EngineActor --OpEnded-->
-//                                                   (export: sealed) --> StateOpDone
+//                                         (export: hashed and sealed) --> StateOpDone
 //
 // An op holds its buffer: a release that comes meanwhile frees the id at once, and the memory when
 // the op lets go of it, just before its Done. What an import reads is copied into private memory
 // first: the engine never sees bytes that the peer can still change, or that were not checked.
 //
-// Pooled: mapping and copying memory is not the business of the actors on the hot path.
+// Copying and hashing take seconds for a large state. Threads that may block do them, in bounded
+// pieces, two of a link at a time and in turns, and look at the op's token in between: buffers are
+// made, lent and released meanwhile, and a cancelled op lets go at once. A DEMOTE that the engine
+// has done is sealed whatever its token says, since the buffer has the only copy.
+//
+// Pooled: mapping memory is not the business of the actors on the hot path.
 class StateOpsState {
  public:
   static constexpr const char* name = "state-ops";
@@ -64,13 +72,18 @@ class StateOpsState {
   void OnLend(const LendBuffer& lend);
   void OnSubmit(const SubmitOp& submit);
   void OnOpEnded(const OpEnded& ended);
+  void OnImportCopied(const ImportCopied& copied);
+  void OnExportHashed(const ExportHashed& hashed);
 
  private:
   struct OpenOp {
     linkw::OpHandle handle{};
     bool is_export = false;
     std::shared_ptr<const Segment> segment;
-    uint64_t private_bytes = 0;  // copied for it
+    uint64_t private_bytes = 0;            // copied for it
+    RunOp run;                             // what the engine is told
+    std::shared_ptr<ImportedState> import;  // of an import: the copy, until the engine has it
+    OpEnded ended;                         // of an export: what it is sealed with
   };
 
   absl::StatusOr<std::shared_ptr<const Segment>> Allocate(linkw::BufId id, uint64_t bytes);
@@ -78,16 +91,19 @@ class StateOpsState {
   absl::Status Admit(const SubmitOp& submit, OpenOp& op, linkw::StateEnvelope& envelope) const;
   absl::StatusOr<linkw::StateEnvelope> CheckEnvelope(const linkw::StateOp& op,
                                                      const Segment& segment) const;
-  absl::StatusOr<std::shared_ptr<const ImportedState>> CopyOut(
-      const SubmitOp& submit, OpenOp& op, const linkw::StateEnvelope& envelope);
-  absl::Status Seal(const OpenOp& op, linkw::StateEnvelope envelope) const;
+  absl::Status BeginCopy(uint64_t seq, OpenOp& op, const linkw::StateEnvelope& envelope);
+  absl::Status Hash(uint64_t seq, const OpenOp& op);
+  void SendRun(RunOp run);
+  void Seal(const OpenOp& op, uint64_t payload_hash) const;
   const StateSpace* FindSpace(linkw::SpaceId id) const;
   void Finish(uint64_t seq, const absl::Status& status, uint64_t bytes_moved);
-  void Send(uint64_t seq, linkw::WorkerMessage message);
+  // `last`: the op gets no other answer.
+  void Send(uint64_t seq, linkw::WorkerMessage message, bool last);
 
   StateOps::pointer self_;
   StateOpsContext context_;
   std::optional<BufferTable> buffers_;
+  std::shared_ptr<PieceRunner> pieces_;  // from Start on
   std::map<uint64_t, OpenOp> ops_;  // by the seq of their submit
 };
 

@@ -90,6 +90,14 @@ void TranscriberState::Start(TranscriberContext context,
   request_ = std::move(request);
   transcribe_ = &std::get<linkw::Transcribe>(request_->call);
   compat::Send(self_, Transcriber(self_), OpenAudio{});
+  // A file may hang, and its buffer may wait behind others; live audio is queued at once.
+  if (transcribe_->control_slot == 0) return;
+  if (std::holds_alternative<linkw::AudioLive>(transcribe_->audio)) return;
+  compat::Send(self_, context_.engine,
+               WatchStopWord{.key = context_.key,
+                             .control_slot = transcribe_->control_slot,
+                             .token = context_.token,
+                             .reply_to = Transcriber(self_)});
 }
 
 void TranscriberState::OnOpenAudio() {
@@ -281,7 +289,7 @@ void TranscriberState::FinishUnqueued(const absl::Status& status) { Finish(statu
 void TranscriberState::Finish(const absl::Status& status, const TranscriptionProgress& progress,
                               const TranscriptionCost& cost) {
   Answer(status, progress, cost);
-  compat::Send(self_, context_.dispatcher, RequestFinished{.seq = context_.key.seq, .replies = 1});
+  compat::Send(self_, context_.dispatcher, RequestFinished{.seq = context_.key.seq});
   self_->quit();
 }
 
@@ -300,7 +308,7 @@ void TranscriberState::Answer(const absl::Status& status, const TranscriptionPro
   linkw::StateSyncResult answer{.status = linkw::FromAbsl(status),
                                 .message = status.ok() ? remark_ : std::string(status.message()),
                                 .reply = std::move(result)};
-  compat::Send(self_, context_.dispatcher, AnswerFollows{context_.key.seq});
+  compat::Send(self_, context_.dispatcher, AnswerFollows{.seq = context_.key.seq});
   compat::Send(
       self_, context_.writer,
       SendMessage{.correlation = context_.key.seq,

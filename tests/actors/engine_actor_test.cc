@@ -37,6 +37,32 @@ class FullEngine : public Engine {
   const std::shared_ptr<int> resets_;
 };
 
+struct Room {
+  int jobs = 0;                      // that the engine will take
+  std::vector<std::string> started;  // the prompts of those that it took
+};
+
+// Takes as many jobs as there is room for, and fails each.
+class RoomyEngine : public Engine {
+ public:
+  explicit RoomyEngine(std::shared_ptr<Room> room) : room_(std::move(room)) {
+    info_.max_transcriptions = 4;
+  }
+  const EngineInfo& info() const override { return info_; }
+  std::string CapabilitiesJson() const override { return "{}"; }
+  absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
+      const TranscriptionParams& params, std::unique_ptr<AudioSource> /*audio*/) override {
+    if (room_->jobs == 0) return absl::ResourceExhaustedError("full");
+    --room_->jobs;
+    room_->started.push_back(params.prompt);
+    return absl::InternalError("it took the job");
+  }
+
+ private:
+  EngineInfo info_;
+  const std::shared_ptr<Room> room_;
+};
+
 Transcriber::behavior_type SilentTranscriber() {
   return {[](const OpenAudio&) {},          [](const AudioOpened&) {},
           [](const SegmentDecoded&) {},     [](const AudioConsumed&) {},
@@ -80,7 +106,7 @@ class EngineActorTest : public testing::Test {
         LiveAudio::Create({.rate_hz = 16000, .channels = 1, .encoding = PcmEncoding::kS16}).value();
     audio->source = audio->live->TakeSource();
     compat::SendFromOutside(engine_, QueueTranscription{.key = key,
-                                                        .params = {},
+                                                        .params = {.prompt = std::to_string(seq)},
                                                         .audio = std::move(audio),
                                                         .token = token,
                                                         .segment_credit = 1,
@@ -115,6 +141,29 @@ TEST_F(EngineActorTest, AFullEngineIsAskedAgainByOneTimer) {
   }
   EXPECT_LE(scheduler_->clock().schedule().size(), 1u);
   EXPECT_EQ(progress_->transcriptions_done(), 49u);
+}
+
+TEST_F(EngineActorTest, AJobThatFoundNoRoomWaitsStillAndKeepsItsPlace) {
+  const auto room = std::make_shared<Room>();
+  Start([room] { return std::make_unique<RoomyEngine>(room); });
+  const auto offer_again = [&] {
+    scheduler_->advance_time(std::chrono::milliseconds(10));
+    scheduler_->run();
+  };
+  std::vector<std::shared_ptr<RequestToken>> tokens;
+  for (uint64_t seq = 1; seq <= 3; ++seq) tokens.push_back(Queue(seq));
+  scheduler_->run();
+  EXPECT_EQ(progress_->waiting(), 3u) << "the first was offered, and has not begun";
+  room->jobs = 1;
+  offer_again();
+  EXPECT_EQ(room->started, (std::vector<std::string>{"1"}));
+  EXPECT_EQ(progress_->waiting(), 2u);
+  EXPECT_TRUE(tokens[1]->EndWaiting()) << "its owner may answer it";
+  tokens[1]->Cancel(CancelReason::kRequested, 1);
+  room->jobs = 2;
+  offer_again();
+  EXPECT_EQ(room->started, (std::vector<std::string>{"1", "3"}));
+  EXPECT_EQ(progress_->waiting(), 0u);
 }
 
 TEST_F(EngineActorTest, AJobWhoseTranscriberIsGoneIsNotPausedForEver) {

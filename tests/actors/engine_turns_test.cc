@@ -1,6 +1,7 @@
 // Who runs next, and who waits for whom: a whole worker in virtual time.
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "tests/actors/engine_step_fixture.h"
@@ -99,6 +100,37 @@ TEST_F(EngineTurnsTest, AMatchAndASeedDoNotWaitForAnOpOfAnotherSequence) {
   EXPECT_NE(AnswerTo<linkw::TickResult>(peer, tick), nullptr);
   Advance(absl::Seconds(2));
   EXPECT_NE(AnswerTo<linkw::StateOpDone>(peer, op), nullptr);
+}
+
+// The tick's input is a sequence's first only once the TRIMs before it have run (ALWAYS-2).
+TEST_F(EngineTurnsTest, WhatChangesTheCacheDoesNotOvertakeATickBehindATrimToNothing) {
+  engine_options = {{"op_us", "1000000"}};
+  Peer& peer = StartDriver();
+  const linkw::SequenceId sequence = Prefill(peer, prompt_);
+  Call<linkw::PublishSequenceResult>(
+      peer, linkw::PublishSequence{.sequence = sequence, .span = Write(prompt_)});
+  const linkw::Snapshot snapshot = SnapshotOf(peer, sequence, 0, prompt_.size(), 1);
+  peer.Send(linkw::StateOpSubmit{snapshot});
+  for (uint32_t space = 0; space < 2; ++space) {
+    peer.Send(linkw::StateSyncRequest{
+        linkw::Trim{.sequence = sequence, .space_id = linkw::SpaceId{space}, .new_len = 0}});
+  }
+  const uint64_t tick = SendTick(peer, {Lane(1, sequence, prompt_, 1)});
+  const uint64_t unpublish =
+      peer.Send(linkw::StateSyncRequest{linkw::Unpublish{.span = Write(prompt_)}});
+  Run();
+  EXPECT_EQ(AnswerTo<linkw::StateSyncResult>(peer, unpublish), nullptr)
+      << "the tick before it may take over what it forgets";
+  Advance(absl::Seconds(2));
+  ASSERT_EQ(PlacesOf(peer, tick).size(), 1u);
+  ASSERT_EQ(PlacesOf(peer, unpublish).size(), 1u);
+  EXPECT_LT(PlacesOf(peer, tick)[0], PlacesOf(peer, unpublish)[0]);
+  EXPECT_EQ(AnswerTo<linkw::StateSyncResult>(peer, unpublish)->status, Status::kOk);
+  const uint64_t evict = peer.Send(linkw::StateSyncRequest{linkw::CacheEvict{}});
+  const uint64_t next = SendTick(peer, {Lane(1, sequence, {}, 1)});
+  Run();
+  EXPECT_EQ(AnswerTo<linkw::StateSyncResult>(peer, evict)->status, Status::kOk);
+  EXPECT_EQ(AnswerTo<linkw::TickResult>(peer, next)->events.lanes.at(0).status, Status::kOk);
 }
 
 TEST_F(EngineTurnsTest, AStageThatWaitsForItsBufferKeepsItsPlace) {
@@ -227,6 +259,43 @@ TEST_F(EngineTurnsTest, AStopWordIsSeenWhileNothingSteps) {
   ASSERT_TRUE(control_->StopTranscription(2, silent).ok());
   Advance(absl::Milliseconds(25));
   EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(silent).status, Status::kCancelled);
+}
+
+// CTRL-5: the file's mount hangs, and no micro-step comes.
+TEST_F(EngineTurnsTest, AStopWordIsSeenWhileItsRecordingIsBeingOpened) {
+  Peer& peer = StartDriver();
+  readers_->hangs = true;
+  AttachBuffer(peer, 1, 32'000);
+  linkw::Transcribe transcribe;
+  transcribe.audio =
+      linkw::AudioBuffer{.buf_id = linkw::BufId{1},
+                         .length = 32'000,
+                         .format = linkw::PcmFormat{.sample_rate_hz = 16000, .channels = 1}};
+  transcribe.control_slot = 3;
+  const uint64_t hung = peer.Send(linkw::StateSyncRequest{transcribe});
+  transcribe.control_slot = 4;
+  const uint64_t other = peer.Send(linkw::StateSyncRequest{transcribe});
+  Advance(absl::Milliseconds(50));
+  EXPECT_TRUE(peer.empty());
+  ASSERT_TRUE(control_->StopTranscription(2, hung).ok());
+  Advance(absl::Milliseconds(25));
+  const auto answer = peer.Expect<linkw::StateSyncResult>(hung);
+  EXPECT_EQ(answer.status, Status::kCancelled);
+  EXPECT_TRUE(std::holds_alternative<linkw::TranscribeResult>(answer.reply));
+  EXPECT_TRUE(peer.empty());
+  readers_->hangs = false;
+  Advance(absl::Milliseconds(50));
+  EXPECT_EQ(TakeAll(peer, other).status, Status::kOk) << "another word is set";
+  // One that was set before its request was looked at.
+  readers_->hangs = true;
+  transcribe.control_slot = 5;
+  ASSERT_TRUE(control_->StopTranscription(4, other + 1).ok());
+  ASSERT_EQ(peer.Send(linkw::StateSyncRequest{transcribe}), other + 1);
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(other + 1).status, Status::kCancelled);
+  readers_->hangs = false;
+  Advance(absl::Milliseconds(50));
+  EXPECT_TRUE(peer.empty()) << "each is answered once";
 }
 
 TEST_F(EngineTurnsTest, LiveStreamsThatSayNothingTakeNoPlace) {

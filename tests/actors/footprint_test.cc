@@ -93,6 +93,25 @@ TEST_F(FootprintTest, AFirstInputComesInOrderWithLeases) {
   EXPECT_TRUE(Waits(release, OfCall(linkw::CacheEvict{})));
 }
 
+// A tick may stand behind a TRIM that has not run.
+TEST_F(FootprintTest, TheInputBehindATrimToNothingIsAFirstInput) {
+  const Footprint evict = OfCall(linkw::CacheEvict{});
+  const auto emptied = EmptiedBy(linkw::StateSyncRequest{linkw::Trim{.sequence = busy_}});
+  ASSERT_EQ(emptied, static_cast<uint64_t>(busy_));
+  link_.BeginEmptying(*emptied);
+  link_.BeginEmptying(*emptied);  // a TRIM for each space
+  EXPECT_TRUE(Waits(OfTick(busy_), evict));
+  EXPECT_FALSE(Waits(OfTick(other_), evict));
+  link_.EndEmptying(*emptied);
+  EXPECT_TRUE(Waits(OfTick(busy_), evict));
+  link_.EndEmptying(*emptied);
+  link_.EndEmptying(*emptied);  // one that was never begun
+  EXPECT_FALSE(Waits(OfTick(busy_), evict));
+  EXPECT_EQ(EmptiedBy(linkw::StateSyncRequest{linkw::Trim{.sequence = busy_, .new_len = 16}}),
+            std::nullopt);
+  EXPECT_EQ(EmptiedBy(linkw::SeedRelease{}), std::nullopt);
+}
+
 TEST_F(FootprintTest, HandlesAreFreedAfterTheTicksThatUseThem) {
   linkw::Lane lane;
   lane.grammar_handle = linkw::GrammarHandle{3};

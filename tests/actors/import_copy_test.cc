@@ -17,18 +17,48 @@ class ImportCopyTest : public testing::Test {
     envelope_.payload_bytes = payload_.size();
     envelope_.payload_hash = linkw::StateHash(payload_);
   }
-  absl::Status Copy() { return CopyImport(envelope_, payload_, absl::MakeSpan(copy_), token_); }
+  // Copies in parts of `part_` bytes.
+  absl::Status Copy() {
+    PayloadPass pass(payload_, absl::MakeSpan(copy_));
+    for (steps_ = 1;; ++steps_) {
+      const absl::StatusOr<bool> done = pass.Step(part_, [this] { return stopped_; });
+      if (!done.ok()) return done.status();
+      if (*done) return CheckPayload(envelope_, pass);
+    }
+  }
 
   // More than one piece of the copy, and not a whole number of them.
   std::vector<std::byte> payload_ = std::vector<std::byte>(200'001);
   std::vector<std::byte> copy_ = std::vector<std::byte>(payload_.size());
   linkw::StateEnvelope envelope_;
-  CancelToken token_;
+  size_t part_ = 100'000;
+  bool stopped_ = false;
+  int steps_ = 0;
 };
 
 TEST_F(ImportCopyTest, CopiesWhatIsWhole) {
   EXPECT_TRUE(Copy().ok());
   EXPECT_EQ(copy_, payload_);
+  EXPECT_EQ(steps_, 3);
+}
+
+TEST_F(ImportCopyTest, TheChecksumDoesNotDependOnTheParts) {
+  for (const size_t part : {size_t{1000}, size_t{65'536}, size_t{1} << 30}) {
+    part_ = part;
+    PayloadPass pass(payload_);
+    while (!pass.Step(part_, [] { return false; }).value()) {
+    }
+    EXPECT_EQ(pass.hash(), envelope_.payload_hash) << part;
+    EXPECT_TRUE(Copy().ok()) << part;
+  }
+}
+
+TEST_F(ImportCopyTest, AnEmptyPayloadIsDoneAtOnce) {
+  payload_.clear();
+  copy_.clear();
+  envelope_.payload_hash = linkw::StateHash(payload_);
+  EXPECT_TRUE(Copy().ok());
+  EXPECT_EQ(steps_, 1);
 }
 
 TEST_F(ImportCopyTest, RefusesDamageInAnyPiece) {
@@ -40,7 +70,7 @@ TEST_F(ImportCopyTest, RefusesDamageInAnyPiece) {
 }
 
 TEST_F(ImportCopyTest, StopsWhenItIsCancelled) {
-  token_.Cancel(CancelReason::kRequested, 1);
+  stopped_ = true;
   EXPECT_TRUE(absl::IsCancelled(Copy()));
   EXPECT_EQ(copy_[0], std::byte{0}) << "nothing was copied";
 }

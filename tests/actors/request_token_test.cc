@@ -23,6 +23,20 @@ TEST_F(RequestTokenTest, OneThatHasBegunIsTheEngines) {
   EXPECT_TRUE(token.Begin()) << "it still may go on";
 }
 
+TEST_F(RequestTokenTest, OneThatFoundNoRoomWaitsAgain) {
+  RequestToken token(progress_);
+  EXPECT_TRUE(token.Begin());
+  token.Unbegin();
+  EXPECT_EQ(progress_->waiting(), 1u);
+  EXPECT_TRUE(token.Begin());
+  token.Unbegin();
+  EXPECT_TRUE(token.EndWaiting()) << "its owner may answer it";
+  EXPECT_EQ(progress_->waiting(), 0u);
+  token.Unbegin();
+  EXPECT_EQ(progress_->waiting(), 0u) << "it has been ended";
+  EXPECT_FALSE(token.Begin());
+}
+
 TEST_F(RequestTokenTest, OneThatWasEndedNeverBegins) {
   RequestToken token(progress_);
   EXPECT_TRUE(token.EndWaiting());
