@@ -21,6 +21,10 @@ class FdWatch {
   // The same for writing.
   virtual void WhenWritable(std::function<void()> ready) = 0;
 
+  // Calls `gone` once, likewise, when the other side has closed both directions or the descriptor
+  // has failed, whatever can be read still. Null: takes a callback that waits back.
+  virtual void WhenGone(std::function<void()> gone) = 0;
+
   // Drops callbacks that still wait and forgets the descriptor. A callback that runs on another
   // thread at this moment may end later.
   virtual void Stop() = 0;

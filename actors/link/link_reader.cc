@@ -48,7 +48,14 @@ void LinkReaderState::OnReadable() {
 }
 
 void LinkReaderState::OnCredit() {
-  if (std::exchange(stalled_, false)) OnReadable();
+  if (!std::exchange(stalled_, false)) return;
+  stream_->WhenGone(nullptr);
+  OnReadable();
+}
+
+// Who has credit reads what came before the end.
+void LinkReaderState::OnPeerGone() {
+  if (stalled_ && !ended_) End(absl::OkStatus());
 }
 
 bool LinkReaderState::HasCredit(const linkw::FrameHeader& next) const {
@@ -63,7 +70,10 @@ bool LinkReaderState::DecodeSome() {
     const absl::StatusOr<std::optional<linkw::FrameHeader>> header = decoder_.NextHeader();
     if (header.ok() && header->has_value() && !HasCredit(**header)) {
       stalled_ = credit_->Await([&] { return HasCredit(**header); });
-      if (stalled_) return false;
+      if (stalled_) {
+        WaitUntilGone();
+        return false;
+      }
     }
     absl::StatusOr<std::optional<linkw::Frame>> frame = decoder_.Next();
     if (!frame.ok()) {
@@ -116,6 +126,12 @@ void LinkReaderState::WaitUntilReadable() {
   });
 }
 
+void LinkReaderState::WaitUntilGone() {
+  stream_->WhenGone([weak = compat::Weak<LinkReader>(LinkReader(self_))] {
+    compat::SendFromOutside(weak.Lock(), PeerGone{});
+  });
+}
+
 LinkReader::behavior_type LinkReaderBehavior(LinkReader::stateful_pointer<LinkReaderState> self,
                                              std::shared_ptr<ByteStream> stream,
                                              Dispatcher dispatcher, LinkReaderOptions options) {
@@ -125,6 +141,7 @@ LinkReader::behavior_type LinkReaderBehavior(LinkReader::stateful_pointer<LinkRe
   return {
       [self](const ReadSocket&) { self->state.OnReadable(); },
       [self](const CreditGiven&) { self->state.OnCredit(); },
+      [self](const PeerGone&) { self->state.OnPeerGone(); },
   };
 }
 

@@ -35,6 +35,9 @@ ReadCredit::Amount CreditOf(const linkw::Frame& frame);
 //                        \                     header is known (then CreditGiven resumes)
 //                        \--> ReadingEnded, once, and the actor ends: end of file, or a link error
 //
+// A peer that is gone is noticed without credit, too, and what it sent and was not read is dropped
+// (END-3). One that has closed its sending half only is read to its end (END-4).
+//
 // Ends with its dispatcher, too.
 //
 // Reads until the socket gave less than there was room for, for at most kBytesPerTurn, and then
@@ -49,6 +52,7 @@ class LinkReaderState {
              const LinkReaderOptions& options);
   void OnReadable();
   void OnCredit();
+  void OnPeerGone();
 
  private:
   bool HasCredit(const linkw::FrameHeader& next) const;
@@ -59,13 +63,14 @@ class LinkReaderState {
   void Deliver(linkw::Frame frame);
   void End(absl::Status status);
   void WaitUntilReadable();
+  void WaitUntilGone();
 
   LinkReader::pointer self_;
   std::shared_ptr<ByteStream> stream_;
   Dispatcher dispatcher_;
   linkw::FrameDecoder decoder_;
   std::shared_ptr<ReadCredit> credit_;
-  bool stalled_ = false;  // out of credit; nothing waits on the socket
+  bool stalled_ = false;  // out of credit; nothing waits on the socket but for the peer's end
   bool ended_ = false;
 };
 

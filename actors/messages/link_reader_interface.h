@@ -13,8 +13,13 @@ struct ReadSocket {};
 // any, the reader leaves the peer's bytes in the socket. Sent by who gives it back (ReadCredit).
 struct CreditGiven {};
 
+// The peer has closed both directions of the socket, or vanished. Sent by the reader's stream to a
+// reader that does not read for want of credit.
+struct PeerGone {};
+
 // Reads one link's frames socket and hands whole frames to the dispatcher. See link_reader.h.
-using LinkReader = compat::Handle<caf::result<void>(ReadSocket), caf::result<void>(CreditGiven)>;
+using LinkReader = compat::Handle<caf::result<void>(ReadSocket), caf::result<void>(CreditGiven),
+                                  caf::result<void>(PeerGone)>;
 
 }  // namespace superfluid
 

@@ -45,13 +45,22 @@ void SocketWatch::WhenWritable(std::function<void()> ready) {
   Arm();
 }
 
+void SocketWatch::WhenGone(std::function<void()> gone) {
+  const std::lock_guard lock(mutex_);
+  if (entry_ == nullptr) return;
+  gone_ = std::move(gone);
+  if (gone_) Arm();
+}
+
 void SocketWatch::Stop() {
   std::function<void()> readable;
   std::function<void()> writable;
+  std::function<void()> gone;
   const std::lock_guard lock(mutex_);
   entry_ = nullptr;
   readable.swap(readable_);
   writable.swap(writable_);
+  gone.swap(gone_);
 }
 
 void SocketWatch::FloatTo(HostedThread& thread) {
@@ -91,6 +100,7 @@ void SocketWatch::HandOver() {
 void SocketWatch::OnPolled(uint32_t events) {
   std::function<void()> readable;
   std::function<void()> writable;
+  std::function<void()> gone;
   {
     const std::lock_guard lock(mutex_);
     if (entry_ == nullptr) return;
@@ -99,10 +109,12 @@ void SocketWatch::OnPolled(uint32_t events) {
       readable.swap(readable_);
     }
     if ((events & (EPOLLOUT | kEnds)) != 0) writable.swap(writable_);
-    if (poller_reads_ || writable_) Arm();
+    if ((events & kEnds) != 0) gone.swap(gone_);
+    if (poller_reads_ || writable_ || gone_) Arm();
   }
   CallIfSet(readable);
   CallIfSet(writable);
+  CallIfSet(gone);
 }
 
 void SocketWatch::Arm() {

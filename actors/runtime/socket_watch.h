@@ -24,6 +24,7 @@ namespace superfluid {
 //  1. While a reader waits, the poller is armed for it, or the second thread polls the socket, or
 //     will before it sleeps or steps. Both may be: the first that sees bytes takes the callback.
 //  2. A callback is called once.
+//  3. While somebody waits for the end, the poller is armed, if for no event: it hears of that.
 //
 // Threads: any; IdleWatch's methods the second thread.
 class SocketWatch final : public FdWatch,
@@ -35,6 +36,7 @@ class SocketWatch final : public FdWatch,
 
   void WhenReadable(std::function<void()> ready) override;
   void WhenWritable(std::function<void()> ready) override;
+  void WhenGone(std::function<void()> gone) override;
   void Stop() override;
 
   // From now on `thread` reads while it is idle. At most once. REQUIRES: `thread` outlives this
@@ -61,6 +63,7 @@ class SocketWatch final : public FdWatch,
   std::unique_ptr<DescriptorPoller::Entry> entry_;  // this and below: guarded by mutex_
   std::function<void()> readable_;
   std::function<void()> writable_;
+  std::function<void()> gone_;
   bool poller_reads_ = false;  // it is armed for reading
   HostedThread* second_ = nullptr;
 };

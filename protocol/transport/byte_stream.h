@@ -54,6 +54,12 @@ class ByteStream {
   // time, as above.
   virtual void WhenWritable(std::function<void()> ready, absl::Duration patience) = 0;
 
+  // Calls `gone` once when the other side has closed both directions or vanished: for who does not
+  // read for a while, since what was sent before may wait to be read still. A side that has closed
+  // its sending half only is not gone. A socket that blocks never calls it. One callback at a time,
+  // as above; null takes it back.
+  virtual void WhenGone(std::function<void()> gone) = 0;
+
   // Ends both directions here and wakes whoever waits. What was written before still reaches the
   // peer. Any thread, any number of times.
   virtual void Shutdown() = 0;

@@ -80,12 +80,24 @@ class Pipe {
     ready();
   }
 
+  void WhenClosed(Callback closed) {
+    {
+      std::lock_guard lock(mutex_);
+      if (!closed_ || !closed) {
+        when_closed_ = std::move(closed);
+        return;
+      }
+    }
+    closed();
+  }
+
   void CloseByWriter() { Close(/*drop_unread=*/false); }
   void CloseByReader() { Close(/*drop_unread=*/true); }
 
   void DropReadCallback() {
     std::lock_guard lock(mutex_);
     readable_ = nullptr;
+    when_closed_ = nullptr;
   }
   void DropWriteCallback() {
     std::lock_guard lock(mutex_);
@@ -119,6 +131,7 @@ class Pipe {
   void Close(bool drop_unread) {
     Callback readable;
     Callback writable;
+    Callback closed;
     {
       std::lock_guard lock(mutex_);
       closed_ = true;
@@ -128,9 +141,11 @@ class Pipe {
       }
       readable = std::exchange(readable_, nullptr);
       writable = std::exchange(writable_, nullptr);
+      closed = std::exchange(when_closed_, nullptr);
     }
     CallIfSet(readable);
     CallIfSet(writable);
+    CallIfSet(closed);
   }
 
   const size_t capacity_;
@@ -141,6 +156,7 @@ class Pipe {
   bool closed_ = false;
   Callback readable_;
   Callback writable_;
+  Callback when_closed_;
 };
 
 class MemoryStream final : public ByteStream {
@@ -165,6 +181,9 @@ class MemoryStream final : public ByteStream {
   void WhenWritable(Callback ready, absl::Duration /*patience*/) override {
     out_->WhenWritable(std::move(ready));
   }
+
+  // The other end closes both directions or none.
+  void WhenGone(Callback gone) override { in_->WhenClosed(std::move(gone)); }
 
   void Shutdown() override {
     in_->CloseByReader();

@@ -76,6 +76,10 @@ class SocketStream final : public ByteStream {
     ready();
   }
 
+  void WhenGone(std::function<void()> gone) override {
+    if (watch_ != nullptr) watch_->WhenGone(std::move(gone));
+  }
+
   void Shutdown() override {
     shut_down_ = true;
     shutdown(socket_.get(), SHUT_RDWR);

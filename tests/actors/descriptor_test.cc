@@ -133,6 +133,37 @@ TEST_F(DescriptorTest, PingsAreReadBehindAllThatMayWait) {
   EXPECT_EQ(peer.received().back().correlation, call);
 }
 
+// END-3: the peer is killed while as much of it waits as may, so that the worker does not read it.
+TEST_F(DescriptorTest, APeerThatIsGoneIsNoticedWhileItIsNotRead) {
+  Start();
+  Peer& peer = ConnectDriver();
+  peer.Send(LiveRequest());
+  Attach(peer, 1);
+  for (int i = 0; i < 300; ++i) peer.Send(linkw::StateSyncRequest{linkw::Capabilities{}});
+  Run();
+  EXPECT_TRUE(peer.empty());
+  EXPECT_EQ(progress_->open_transcriptions(), 1u);
+  peer.HangUpFrames();
+  Run();
+  EXPECT_EQ(progress_->open_transcriptions(), 0u) << "its work is cancelled at once";
+  ConnectDriver();  // the role is free
+}
+
+TEST_F(DescriptorTest, APeerThatIsGoneBehindCreditIsReadToItsEnd) {
+  Start();
+  Peer& peer = ConnectDriver();
+  Attach(peer, 1);
+  for (int i = 0; i < 300; ++i) peer.Send(linkw::StateSyncRequest{linkw::Capabilities{}});
+  Run();
+  SendFds(peer, 1, 1);
+  Run();
+  EXPECT_EQ(peer.received().size(), 300u) << "it is read again";
+  peer.Send(linkw::DrainRequest{.shut_down = true});
+  peer.HangUpFrames();
+  Run();
+  EXPECT_TRUE(exit_.has_value()) << "what was sent before the end took effect";
+}
+
 TEST_F(DescriptorTest, PingsAndCancelsAreReadBehindBulk) {
   Start();
   Peer& peer = Connect(true, /*capacity_bytes=*/size_t{64} << 20);

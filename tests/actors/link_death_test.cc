@@ -40,6 +40,7 @@ class FailingStream : public ByteStream {
   void WhenWritable(std::function<void()> ready, absl::Duration patience) override {
     stream_->WhenWritable(std::move(ready), patience);
   }
+  void WhenGone(std::function<void()> gone) override { stream_->WhenGone(std::move(gone)); }
   void Shutdown() override { stream_->Shutdown(); }
   std::optional<uid_t> peer_uid() const override { return stream_->peer_uid(); }
 

@@ -95,6 +95,47 @@ TEST_F(SocketWatchTest, TheEndOfThePeerCallsBothBack) {
   EXPECT_EQ(called_, 1);
 }
 
+// A peer that has only closed its sending half still reads.
+TEST_F(SocketWatchTest, TheEndIsToldToWhoDoesNotReadAndAHalfClosedPeerIsNoEnd) {
+  watch_->WhenGone(count_);
+  Write();
+  poller_->Dispatch();
+  ASSERT_EQ(shutdown(theirs_.get(), SHUT_WR), 0);
+  poller_->Dispatch();
+  EXPECT_EQ(called_, 0);
+  int readable = 0;
+  watch_->WhenReadable([&readable] { ++readable; });
+  poller_->Dispatch();
+  EXPECT_EQ(readable, 1);
+  theirs_.Reset();
+  poller_->Dispatch();
+  poller_->Dispatch();
+  EXPECT_EQ(called_, 1);
+  Take();  // what it sent is still there
+}
+
+TEST_F(SocketWatchTest, WhoWaitsForTheEndHearsOfItBehindOtherEvents) {
+  watch_->WhenGone(count_);
+  int writable = 0;
+  watch_->WhenWritable([&writable] { ++writable; });
+  poller_->Dispatch();
+  EXPECT_EQ(writable, 1);
+  theirs_.Reset();
+  poller_->Dispatch();
+  EXPECT_EQ(called_, 1);
+}
+
+TEST_F(SocketWatchTest, WhoTakesItBackIsNotToldOfTheEnd) {
+  watch_->WhenGone(count_);
+  watch_->WhenGone(nullptr);
+  theirs_.Reset();
+  poller_->Dispatch();
+  EXPECT_EQ(called_, 0);
+  watch_->WhenGone(count_);
+  poller_->Dispatch();
+  EXPECT_EQ(called_, 1) << "it is gone already";
+}
+
 TEST_F(SocketWatchTest, ASecondCallbackReplacesTheFirst) {
   int first = 0;
   watch_->WhenReadable([&first] { ++first; });

@@ -92,6 +92,7 @@ class Peer {
   std::optional<TaggedFd> ReceiveFd();
   bool descriptors_closed();
   void HangUp();
+  void HangUpFrames() { stream_->Shutdown(); }
   void HangUpDescriptors() { descriptors_->Shutdown(); }
 
   // Takes what has arrived (at most `max_bytes`) out of the stream.

@@ -213,6 +213,32 @@ void SameTagTwice(Context& context) {
   link.ExpectSilent(second, "the second BUF_ATTACH");
 }
 
+// The daemon dies while as much of it waits behind a descriptor as may: the next one gets the role,
+// and does not wait for the descriptor.
+void GoneWhileItIsNotRead(Context& context) {
+  Link link(context);
+  link.OpenFds();
+  link.Send(linkw::BufAttach{.buf_id = linkw::BufId(5), .len = 100});
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) {
+    bytes += link.peer().Encode(linkw::StateSyncRequest{linkw::Capabilities{}});
+  }
+  link.peer().SendBytes(bytes);
+  link.peer().Listen(absl::Milliseconds(100));
+  link.peer().HangUp();
+  Link(context).Ping();
+}
+
+void HalfClosed(Context& context) {
+  Link link(context);
+  std::vector<uint64_t> calls;
+  for (int i = 0; i < 20; ++i) calls.push_back(link.SendCall(linkw::Capabilities{}));
+  Expect(shutdown(link.peer().fd(), SHUT_WR) == 0, "the sending side cannot be shut down");
+  for (const uint64_t call : calls) link.peer().Await<linkw::StateSyncResult>(call);
+  link.peer().AwaitClosed();
+  Link(context).Ping();
+}
+
 void AnyKindOfDescriptor(Context& context) {
   Link link(context);
   link.OpenFds();
@@ -244,6 +270,8 @@ void AddDescriptorChecks(std::vector<Check>& checks) {
   checks.push_back({"CHAN-13", "one descriptor of ten never comes", OneOfManyNeverComes});
   checks.push_back({"CHAN-12 PING-1", "a ping behind 256 that wait", PingsBehindAllThatMayWait});
   checks.push_back({"CHAN-17", "the fds socket ends", FdsSocketEnds});
+  checks.push_back({"END-3 CHAN-12", "a daemon dies while it is not read", GoneWhileItIsNotRead});
+  checks.push_back({"END-4", "a daemon that only sends no more", HalfClosed});
   checks.push_back({"CHAN-15", "two descriptors with one tag", SameTagTwice});
   checks.push_back({"ALWAYS-3 BUF-5", "descriptors of any kind", AnyKindOfDescriptor});
 }

@@ -84,6 +84,23 @@ TEST(MemoryStreamTest, DestructionDropsCallbacksThatWait) {
   EXPECT_EQ(calls, 0);
 }
 
+TEST(MemoryStreamTest, TheEndIsToldToWhoDoesNotRead) {
+  auto [a, b] = MakeMemoryStreamPair();
+  int taken_back = 0;
+  int calls = 0;
+  b->WhenGone([&taken_back] { ++taken_back; });
+  b->WhenGone(nullptr);
+  b->WhenGone([&calls] { ++calls; });
+  WriteText(*a, "x");
+  EXPECT_EQ(calls, 0);
+  a->Shutdown();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(taken_back, 0);
+  EXPECT_EQ(ReadOnce(*b), "x");
+  b->WhenGone([&calls] { ++calls; });
+  EXPECT_EQ(calls, 2) << "it is gone already";
+}
+
 TEST(MemoryStreamTest, WaitingWriterIsNotWokenByTime) {
   // Virtual time: there is no clock that could run out.
   auto [a, b] = MakeMemoryStreamPair({.capacity_bytes = 1});
