@@ -362,6 +362,7 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const BufferAttached& attached) { self->state.OnBufferAttached(attached); },
       [self](const BufferLent& lent) { self->state.OnBufferLent(lent); },
       [self](const ArtifactsChecked& checked) { self->state.OnArtifactsChecked(checked); },
+      [self](const FileCopied& copied) { self->state.OnFileCopied(copied); },
       [self](const FrameWritten&) { self->state.OnFrameWritten(); },
       [self](const DrainLink& drain) { self->state.OnDrainLink(drain); },
       [self](const DrainOverdue& overdue) { self->state.OnDrainOverdue(overdue.drain); },

@@ -37,6 +37,7 @@
 #include "actors/messages/supervisor_interface.h"
 #include "actors/messages/transcriber_interface.h"
 #include "actors/state_ops/artifact_check.h"
+#include "actors/state_ops/file_copy.h"
 #include "engine/audio/blocking_executor.h"
 #include "engine/cancel_token.h"
 #include "protocol/frames/frame.h"
@@ -64,7 +65,8 @@ struct DispatcherContext {
   uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   std::string media_root;
-  std::shared_ptr<BlockingExecutor> readers;  // of recordings and artifacts
+  std::shared_ptr<BlockingExecutor> readers;  // of recordings, artifacts, adapters and media
+  std::shared_ptr<FileCopyBudget> file_copies;
   std::string model_root;
   LinkLimits limits;
   absl::Duration engine_stall;  // a step longer than this is reported as a stall
@@ -110,6 +112,7 @@ class DispatcherState {
   void OnBufferAttached(const BufferAttached& attached);
   void OnBufferLent(const BufferLent& lent);
   void OnArtifactsChecked(const ArtifactsChecked& checked);
+  void OnFileCopied(const FileCopied& copied);
   void OnHelloOverdue();
   void OnTelemetry();
   void OnFrameWritten();
@@ -147,8 +150,8 @@ class DispatcherState {
     linkw::OpHandle op{};           // of an op
     bool takes_audio = false;       // a transcription of live audio
     Current frame;                  // of a call: the frame that asked
-    RunCall reserved;               // of a call that waits for its buffer or files: itself
-    bool awaits_artifacts = false;  // of a call
+    RunCall reserved;           // of a call that waits for its buffer or files: itself
+    bool awaits_files = false;  // of a call
   };
   using Requests = RequestTable<Work>;
   enum class Outcome { kHandled, kHold };
@@ -215,6 +218,8 @@ class DispatcherState {
   void CallEngine(const Current& current, linkw::DriverMessage message);
   RunCall CallOf(const Current& current, linkw::DriverMessage message);
   void CallWithBuffer(linkw::BufId buffer, const RunCall& call);
+  void CallWithFiles(const Current& current, const RunCall& call, const absl::Status& begun);
+  absl::Status BeginFileCopy(const RunCall& call);
   absl::Status BeginArtifactCheck(const RunCall& call);
   void SendCall(RunCall call);
   void FailCall(uint64_t seq, linkw::Status status, std::string text);

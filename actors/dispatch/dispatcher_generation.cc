@@ -28,6 +28,27 @@ std::optional<linkw::BufId> BufferOfCall(const linkw::DriverMessage& message) {
   return span == nullptr ? std::nullopt : std::optional(span->buf_id);
 }
 
+// The file that a call names, and where it may lie.
+struct FileOfCall {
+  bool of_model = false;  // else it is of media
+  std::string path;
+};
+
+std::optional<FileOfCall> FileNamedBy(const linkw::DriverMessage& message) {
+  const auto* request = std::get_if<linkw::StateSyncRequest>(&message);
+  if (request == nullptr) return std::nullopt;
+  if (const auto* load = std::get_if<linkw::LoraLoad>(&request->call)) {
+    return FileOfCall{.of_model = true, .path = load->adapter_path};
+  }
+  if (const auto* probe = std::get_if<linkw::MediaProbe>(&request->call)) {
+    return FileOfCall{.path = probe->path};
+  }
+  if (const auto* encode = std::get_if<linkw::MediaEncode>(&request->call)) {
+    return FileOfCall{.path = encode->path};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 // Whether the engine can serve such a request at all, and the link may have one more; else it was
@@ -133,19 +154,25 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              linkw::StrategyRegister strategy) {
   if (!MayGenerate(current, false)) return Outcome::kHandled;
   if (RefuseIfCancelled(current, RequestKind::kCall)) return Outcome::kHandled;
-  RunCall call = CallOf(current, linkw::DriverMessage(std::move(strategy)));
-  if (const absl::Status begun = BeginArtifactCheck(call); !begun.ok()) {
-    RefuseRequest(current, linkw::Status::kBusy, std::string(begun.message()));
-    return Outcome::kHandled;
-  }
-  compat::Send(self_, context_.engine, ReserveCall{.key = call.key, .message = call.message});
-  requests_->Open(current.seq, {.token = call.token},
-                  Work{.frame = current.Kept(), .reserved = call, .awaits_artifacts = true});
+  const RunCall call = CallOf(current, linkw::DriverMessage(std::move(strategy)));
+  CallWithFiles(current, call, BeginArtifactCheck(call));
   return Outcome::kHandled;
 }
 
+// The engine only reserves the call's place, until its files have been looked at. `begun`: whether
+// a thread does that.
+void DispatcherState::CallWithFiles(const Current& current, const RunCall& call,
+                                    const absl::Status& begun) {
+  if (!begun.ok()) {
+    return RefuseRequest(current, linkw::Status::kBusy, std::string(begun.message()));
+  }
+  compat::Send(self_, context_.engine, ReserveCall{.key = call.key, .message = call.message});
+  requests_->Open(current.seq, {.token = call.token},
+                  Work{.frame = current.Kept(), .reserved = call, .awaits_files = true});
+}
+
 // Files may be large, and their mount may hang: the task holds no actor, and looks at the token
-// between blocks. A cancelled check is not waited for (StopOutside).
+// between blocks. What is cancelled is not waited for (StopOutside).
 absl::Status DispatcherState::BeginArtifactCheck(const RunCall& call) {
   const compat::Weak<Dispatcher> dispatcher{Dispatcher(self_)};
   return context_.readers->Begin([dispatcher, root = context_.model_root, seq = call.key.seq,
@@ -159,7 +186,7 @@ absl::Status DispatcherState::BeginArtifactCheck(const RunCall& call) {
 
 void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {
   Requests::Entry* const request = requests_->Find(checked.seq);
-  if (request == nullptr || !std::exchange(request->details.awaits_artifacts, false)) return;
+  if (request == nullptr || !std::exchange(request->details.awaits_files, false)) return;
   RunCall call = std::exchange(request->details.reserved, {});
   if (!checked.status.ok()) {
     return FailReserved(checked.seq, linkw::FromAbsl(checked.status),
@@ -170,11 +197,46 @@ void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {
   SendCall(std::move(call));
 }
 
+// Likewise. The copy is what the engine reads.
+absl::Status DispatcherState::BeginFileCopy(const RunCall& call) {
+  FileOfCall file = *FileNamedBy(*call.message);
+  const compat::Weak<Dispatcher> dispatcher{Dispatcher(self_)};
+  return context_.readers->Begin(
+      [dispatcher, seq = call.key.seq, path = std::move(file.path), token = call.token,
+       root = file.of_model ? context_.model_root : context_.media_root,
+       most_bytes = file.of_model ? kMaxAdapterBytes : kMaxMediaBytes,
+       budget = context_.file_copies] {
+        absl::StatusOr<CopiedFile> copy = CopyFile(root, path, most_bytes, *budget, *token);
+        FileCopied copied{.seq = seq, .status = copy.status()};
+        if (copy.ok()) {
+          copied.name = std::move(copy->name);
+          copied.held = std::move(copy->held);
+        }
+        compat::SendFromOutside(dispatcher.Lock(), std::move(copied));
+      });
+}
+
+// Without a file the engine's side answers, too: what it does not serve is UNSUPPORTED whatever the
+// file is.
+void DispatcherState::OnFileCopied(const FileCopied& copied) {
+  Requests::Entry* const request = requests_->Find(copied.seq);
+  if (request == nullptr || !std::exchange(request->details.awaits_files, false)) return;
+  RunCall call = std::exchange(request->details.reserved, {});
+  if (copied.status.ok()) {
+    call.file = copied.name;
+  } else {
+    call.file = copied.status;
+  }
+  call.keep_alive = copied.held;
+  SendCall(std::move(call));
+}
+
 RunCall DispatcherState::CallOf(const Current& current, linkw::DriverMessage message) {
   return {.key = {context_.id, current.seq},
           .dispatcher = Dispatcher(self_),
           .message = std::make_shared<const linkw::DriverMessage>(std::move(message)),
           .segment = {},
+          .file = {},
           .keep_alive = {},
           .token = std::make_shared<RequestToken>(context_.progress)};
 }
@@ -182,7 +244,9 @@ RunCall DispatcherState::CallOf(const Current& current, linkw::DriverMessage mes
 void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage message) {
   if (RefuseIfCancelled(current, RequestKind::kCall)) return;
   const std::optional<linkw::BufId> buffer = BufferOfCall(message);
+  const bool names_file = context_.engine_generates && FileNamedBy(message).has_value();
   RunCall call = CallOf(current, std::move(message));
+  if (names_file) return CallWithFiles(current, call, BeginFileCopy(call));
   requests_->Open(current.seq, {.token = call.token}, Work{.frame = current.Kept()});
   if (buffer) return CallWithBuffer(*buffer, call);
   SendCall(std::move(call));

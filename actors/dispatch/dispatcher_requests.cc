@@ -135,7 +135,7 @@ void DispatcherState::CancelOpen(uint64_t seq, CancelReason reason) {
   compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
   compat::SendUrgent(self_, request->details.transcriber, CancelTranscription{reason});
   if (session_.ended()) return;
-  if (request->details.awaits_artifacts) return StopOutside(seq, reason);
+  if (request->details.awaits_files) return StopOutside(seq, reason);
   if (request->kind != RequestKind::kTick) return;
   if (request->token->EndWaiting()) AnswerWaitingTick(seq, request->token->reason());
 }

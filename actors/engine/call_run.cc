@@ -108,13 +108,13 @@ const char* CallName(const linkw::DriverMessage& message) {
 }  // namespace
 
 CallRun::CallRun(Engine& engine, EngineLink& link, const CallContext& context,
-                 const CallControl& control, std::shared_ptr<const Segment> segment)
+                 const CallControl& control, Inputs inputs)
     : engine_(engine),
       generation_(engine.generation()),
       link_(link),
       context_(context),
       control_(control),
-      segment_(std::move(segment)) {}
+      inputs_(std::move(inputs)) {}
 
 linkw::WorkerMessage CallRun::Run(const linkw::DriverMessage& message) {
   if (const absl::Status listed = CheckListed(message); !listed.ok()) {

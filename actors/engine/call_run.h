@@ -18,30 +18,28 @@
 
 namespace superfluid {
 
-// Where the files lie that a daemon may name.
-struct EngineRoots {
-  std::string media = "/";
-  std::string model = "/";
-};
-
 struct CallContext {
-  EngineRoots roots;
   // The names of the calls that the engine's capabilities list; nullopt: they list none. What is
   // not listed is UNSUPPORTED, whatever else is wrong with it.
   std::optional<std::set<std::string>> listed;
 };
 
 // Answers the requests that are one call of the engine: the state calls of the contract's section 9
-// other than Transcribe, MATCH, SEED_ACQUIRE, SEED_RELEASE and STRATEGY_REGISTER. Handles, tokens
-// and paths are checked before the engine sees them, and what comes back before the peer does.
+// other than Transcribe, MATCH, SEED_ACQUIRE, SEED_RELEASE and STRATEGY_REGISTER. Handles and tokens
+// are checked before the engine sees them, and what comes back before the peer does.
 //
 // Threads: the engine's. Lifetime: one call; everything passed in must outlive it.
 class CallRun {
  public:
-  // `control`: what a call that may take long is given. `segment`: the buffer that the call names,
-  // if it names one.
+  // What a call names that was looked at before.
+  struct Inputs {
+    std::shared_ptr<const Segment> segment;           // its buffer, if it names one
+    std::optional<absl::StatusOr<std::string>> file;  // what the engine opens, or why not
+  };
+
+  // `control`: what a call that may take long is given.
   CallRun(Engine& engine, EngineLink& link, const CallContext& context, const CallControl& control,
-          std::shared_ptr<const Segment> segment);
+          Inputs inputs);
 
   linkw::WorkerMessage Run(const linkw::DriverMessage& message);
 
@@ -86,6 +84,7 @@ class CallRun {
   Reply Call(const linkw::MediaBind& call);
   Reply Call(const linkw::Transcribe& call);
 
+  absl::StatusOr<std::string> File() const;
   absl::Status CheckListed(const linkw::DriverMessage& message) const;
   absl::Status CheckSequence(linkw::SequenceId sequence) const;
   absl::Status CheckTokens(absl::Span<const Token> tokens) const;
@@ -102,7 +101,7 @@ class CallRun {
   EngineLink& link_;
   const CallContext& context_;
   const CallControl& control_;
-  const std::shared_ptr<const Segment> segment_;
+  const Inputs inputs_;
 };
 
 }  // namespace superfluid

@@ -8,35 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "actors/engine/call_run.h"
-#include "engine/audio/media_path.h"
 #include "protocol/messages/status.h"
-#include "shm/owned_fd.h"
 
 namespace superfluid {
 namespace {
-
-// A file that the daemon named, open for the duration of a call: the engine opens it again by a
-// name that cannot be made to mean another file in between.
-class NamedFile {
- public:
-  static absl::StatusOr<NamedFile> Open(const std::string& root, const std::string& path) {
-    const absl::StatusOr<int> fd = OpenUnderRoot(root, path);
-    // A file is no handle: not found means not found.
-    if (!fd.ok()) {
-      return linkw::MakeStatus(linkw::FromAbsl(fd.status()), std::string(fd.status().message()));
-    }
-    OwnedFd file(*fd);
-    absl::StatusOr<std::string> name = NameOfDescriptor(file.get());
-    if (!name.ok()) return name.status();
-    return NamedFile(std::move(file), *std::move(name));
-  }
-  const std::string& path() const { return name_; }
-
- private:
-  NamedFile(OwnedFd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
-  OwnedFd fd_;
-  std::string name_;
-};
 
 // Of a hidden state in a buffer, which may be larger than any memory there is.
 constexpr uint64_t kMostHiddenBytes = uint64_t{256} << 20;
@@ -132,7 +107,7 @@ CallRun::Reply CallRun::Call(const linkw::ForwardStage& call) {
       return absl::InvalidArgumentError(
           absl::StrCat("a hidden state of ", span->length, " bytes; at most ", kMostHiddenBytes));
     }
-    const absl::StatusOr<absl::Span<std::byte>> bytes = segment_->Slice(span->offset, span->length);
+    const absl::StatusOr<absl::Span<std::byte>> bytes = inputs_.segment->Slice(span->offset, span->length);
     if (!bytes.ok()) {
       return absl::InvalidArgumentError("the hidden state does not lie inside its buffer");
     }
@@ -151,10 +126,16 @@ CallRun::Reply CallRun::Call(const linkw::ForwardStage& call) {
   return result;
 }
 
-CallRun::Reply CallRun::Call(const linkw::LoraLoad& call) {
-  const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.model, call.adapter_path);
+// Returns what the engine opens for the file that the call names.
+absl::StatusOr<std::string> CallRun::File() const {
+  if (inputs_.file) return *inputs_.file;
+  return linkw::MakeStatus(linkw::Status::kInternal, "a call came without its file");
+}
+
+CallRun::Reply CallRun::Call(const linkw::LoraLoad& /*call*/) {
+  const absl::StatusOr<std::string> file = File();
   if (!file.ok()) return file.status();
-  const absl::StatusOr<AdapterId> adapter = generation_->LoadAdapter(file->path(), control_);
+  const absl::StatusOr<AdapterId> adapter = generation_->LoadAdapter(*file, control_);
   if (!adapter.ok()) return Stopped(adapter.status());
   return linkw::LoraIdResult{linkw::LoraId{static_cast<uint64_t>(*adapter)}};
 }
@@ -175,19 +156,19 @@ CallRun::Reply CallRun::Call(const linkw::Capabilities& /*call*/) {
   return linkw::CapabilitiesResult{engine_.CapabilitiesJson()};
 }
 
-CallRun::Reply CallRun::Call(const linkw::MediaProbe& call) {
-  const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.media, call.path);
+CallRun::Reply CallRun::Call(const linkw::MediaProbe& /*call*/) {
+  const absl::StatusOr<std::string> file = File();
   if (!file.ok()) return file.status();
-  const absl::StatusOr<MediaInfo> info = generation_->ProbeMedia(file->path(), control_);
+  const absl::StatusOr<MediaInfo> info = generation_->ProbeMedia(*file, control_);
   if (!info.ok()) return Stopped(info.status());
   return linkw::MediaProbeResult{ToWire(*info)};
 }
 
-CallRun::Reply CallRun::Call(const linkw::MediaEncode& call) {
+CallRun::Reply CallRun::Call(const linkw::MediaEncode& /*call*/) {
   if (absl::Status room = link_.handles.CheckRoom(HandleKind::kMedia); !room.ok()) return room;
-  const absl::StatusOr<NamedFile> file = NamedFile::Open(context_.roots.media, call.path);
+  const absl::StatusOr<std::string> file = File();
   if (!file.ok()) return file.status();
-  const absl::StatusOr<EncodedMedia> media = generation_->EncodeMedia(file->path(), control_);
+  const absl::StatusOr<EncodedMedia> media = generation_->EncodeMedia(*file, control_);
   if (!media.ok()) return Stopped(media.status());
   const auto id = static_cast<uint64_t>(media->handle);
   if (absl::Status kept = Keep(HandleKind::kMedia, id); !kept.ok()) return kept;

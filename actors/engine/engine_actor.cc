@@ -77,7 +77,7 @@ caf::result<EngineLoaded> EngineActorState::OnLoad() {
       .capabilities_json = CompleteCapabilities((*engine_)->CapabilitiesJson(), (*engine_)->info(),
                                                 generation() != nullptr)};
   loaded.context_tokens = ContextTokens(loaded.capabilities_json);
-  context_ = {.roots = options_.roots, .listed = ListedCalls(loaded.capabilities_json)};
+  context_ = {.listed = ListedCalls(loaded.capabilities_json)};
   if (const Generation* generates = generation(); generates != nullptr) {
     loaded.generates = true;
     loaded.spaces = generates->StateSpaces();

@@ -31,7 +31,6 @@ struct EngineActorOptions {
   EngineFactory make_engine;                            // called once, on the actor's thread
   absl::Duration step_budget = absl::Milliseconds(10);  // of one micro-step
   uint64_t live_audio_bytes = kLiveAudioBytes;          // of all jobs, not transcribed yet
-  EngineRoots roots;                                    // where files lie that a daemon may name
 };
 
 // The only actor that touches the engine, alone on the hosted thread `engine` when it does.

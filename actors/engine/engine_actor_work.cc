@@ -171,7 +171,8 @@ void EngineActorState::RunCallNow(RequestKey key) {
   linkw::WorkerMessage answer;
   {
     const EngineStep step(*progress_, [this] { return Now(); });
-    CallRun run(*engine_->operator->(), LinkOf(key.link), context_, control, call.segment);
+    CallRun run(*engine_->operator->(), LinkOf(key.link), context_, control,
+                {.segment = call.segment, .file = call.file});
     answer = run.Run(*call.message);
   }
   work_.Remove(key);

@@ -111,6 +111,15 @@ struct ArtifactsChecked {
   std::shared_ptr<const void> files;
 };
 
+// The file that a call names was copied into memory, or why not: `name` is what the engine opens
+// while `held` is held. From a thread that may block.
+struct FileCopied {
+  uint64_t seq = 0;
+  absl::Status status;
+  std::string name;
+  std::shared_ptr<const void> held;
+};
+
 // Refuse new work, cancel at once what is in `scope`, let the rest finish for `patience`, cancel
 // what remains, then end the link. A drain that is under way keeps its deadline if that is earlier,
 // and what it has counted. From Supervisor, when the worker is shut down.
@@ -148,7 +157,8 @@ using Dispatcher =
                    caf::result<void>(AnswerFollows), caf::result<void>(RequestFinished),
                    caf::result<void>(CallDone), caf::result<void>(BufferAllocated),
                    caf::result<void>(BufferAttached), caf::result<void>(BufferLent),
-                   caf::result<void>(ArtifactsChecked), caf::result<void>(FrameWritten),
+                   caf::result<void>(ArtifactsChecked), caf::result<void>(FileCopied),
+                   caf::result<void>(FrameWritten),
                    caf::result<void>(DrainLink), caf::result<void>(DrainOverdue),
                    caf::result<void>(HelloOverdue), caf::result<void>(SendTelemetry),
                    caf::result<void>(EndLink)>;

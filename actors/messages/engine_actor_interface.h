@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "actors/messages/dispatcher_interface.h"
 #include "actors/messages/ids.h"
 #include "actors/messages/imported_state.h"
@@ -103,6 +105,9 @@ struct RunCall {
   Dispatcher dispatcher;
   std::shared_ptr<const linkw::DriverMessage> message;
   std::shared_ptr<const Segment> segment;  // the buffer that it names, if it names one
+  // What the engine opens in place of the file that it names, or why there is none; nullopt: it
+  // names none.
+  std::optional<absl::StatusOr<std::string>> file;
   std::shared_ptr<const void> keep_alive;  // files that it names, or the credit of its frame
   std::shared_ptr<RequestToken> token;
 };
@@ -120,8 +125,8 @@ struct QueueTick {
   std::shared_ptr<const void> credit;  // of the frame that brought it, if it was large
 };
 
-// A call is on its way through StateOps or ArtifactChecker: what is sent after it and touches what
-// it touches has to wait for its RunCall or DropOp. From Dispatcher.
+// What a call names is looked at elsewhere first, a buffer or files: what is sent after it and
+// touches what it touches has to wait for its RunCall or DropOp. From Dispatcher.
 struct ReserveCall {
   RequestKey key;
   std::shared_ptr<const linkw::DriverMessage> message;

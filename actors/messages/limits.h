@@ -35,6 +35,10 @@ inline constexpr uint32_t kOpWindow = 16;                        // OP-2: furthe
 // ---- State of the worker
 
 inline constexpr uint64_t kLiveAudioBytes = uint64_t{256} << 20;  // STT-16: unread, of all links
+// Files that a daemon names are copied into memory before the engine reads them (MODEL-9).
+inline constexpr uint64_t kMaxAdapterBytes = uint64_t{4} << 30;
+inline constexpr uint64_t kMaxMediaBytes = uint64_t{256} << 20;
+inline constexpr uint64_t kFileCopyBytes = uint64_t{8} << 30;  // of all copies; beyond: BUSY
 inline constexpr size_t kMaxNewLinks = 16;                        // HELLO is not accepted yet
 inline constexpr size_t kMaxObservers = 256;                      // ROLE-4
 inline constexpr size_t kMaxRoleClaims = 16;  // that wait for the driver's place

@@ -71,8 +71,7 @@ void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress>
       *self_, OnEngineThread(), EngineActorBehavior,
       EngineActorOptions{.make_engine = config_.make_engine,
                          .step_budget = config_.step_budget,
-                         .live_audio_bytes = config_.live_audio_bytes,
-                         .roots = {.media = config_.media_root, .model = config_.model_root}},
+                         .live_audio_bytes = config_.live_audio_bytes},
       progress_);
   self_->monitor(engine_);
   alarms_ = compat::Spawn(*self_, OnLinkThread(), AlarmClockBehavior);

@@ -22,6 +22,7 @@
 #include "actors/messages/supervisor_interface.h"
 #include "actors/runtime/reply_guard.h"
 #include "actors/runtime/worker_threads.h"
+#include "actors/state_ops/file_copy.h"
 #include "actors/supervision/link_places.h"
 #include "actors/supervision/turn_age.h"
 #include "engine/audio/blocking_executor.h"
@@ -151,6 +152,8 @@ class SupervisorState {
   uint64_t context_tokens_ = 0;
   std::shared_ptr<const std::vector<StateSpace>> spaces_;
   std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
+  const std::shared_ptr<FileCopyBudget> file_copies_ =
+      std::make_shared<FileCopyBudget>(kFileCopyBytes);
   std::map<LinkId, Link> links_;
   std::optional<LinkPlaces> places_;
   uint64_t last_link_ = 0;

@@ -94,6 +94,7 @@ DispatcherContext SupervisorState::ContextOf(LinkId id, const Link& link) {
       .spaces = spaces_,
       .media_root = config_.media_root,
       .readers = config_.readers,
+      .file_copies = file_copies_,
       .model_root = config_.model_root,
       .limits = config_.limits,
       .engine_stall = config_.engine_stall,

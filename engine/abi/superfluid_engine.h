@@ -246,8 +246,9 @@ typedef struct sfl_engine_vtable {
 
   /* Loads an adapter, which replaces the one before, and names it, not 0. Sequences made under
    * another adapter cannot be continued: FAILED_PRECONDITION in their lanes. `path` can be opened
-   * during the call; it is not the name that the user gave. The file may be slow: read it in parts,
-   * with a sign of life for each. Errors: NOT_FOUND. */
+   * during the call; it is not the name that the user gave. The worker passes a sealed copy in
+   * memory, so that reading it does not block; it may be large: read it in parts, with a sign of
+   * life for each. Errors: NOT_FOUND. */
   sfl_status (*load_adapter)(sfl_engine* engine, sfl_string path, const sfl_call* call,
                              uint64_t* adapter, sfl_error* error);
   sfl_status (*unload_adapter)(sfl_engine* engine, sfl_error* error);

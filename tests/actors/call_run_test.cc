@@ -1,8 +1,6 @@
 #include "actors/engine/call_run.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,7 +17,7 @@ using linkw::Status;
 class CallRunTest : public testing::Test {
  protected:
   linkw::StateSyncResult Call(linkw::StateSyncCall call) {
-    CallRun run(*engine_, link_, context_, control_, segment_);
+    CallRun run(*engine_, link_, context_, control_, {.segment = segment_, .file = file_});
     return std::get<linkw::StateSyncResult>(run.Run(linkw::StateSyncRequest{std::move(call)}));
   }
   Status StatusOf(linkw::StateSyncCall call) { return Call(std::move(call)).status; }
@@ -46,6 +44,7 @@ class CallRunTest : public testing::Test {
   int signs_of_life_ = 0;
   CallControl control_{token_, [this] { ++signs_of_life_; }};
   std::shared_ptr<const Segment> segment_;
+  std::optional<absl::StatusOr<std::string>> file_;
 };
 
 TEST_F(CallRunTest, AnEngineWithoutGenerationLacksTheCalls) {
@@ -119,18 +118,16 @@ TEST_F(CallRunTest, AnEngineThatGivesAHandleTwiceIsFoundOut) {
   EXPECT_EQ(StatusOf(linkw::CreateSequence{}), Status::kEngineFailed);
 }
 
-TEST_F(CallRunTest, FilesAreFoundBelowTheirRootOnly) {
-  context_.roots.model = testing::TempDir() + "/models";
-  ASSERT_EQ(std::system(("mkdir -p " + context_.roots.model).c_str()), 0);
-  std::ofstream(context_.roots.model + "/adapter") << "x";
+TEST_F(CallRunTest, TheEngineReadsTheCopyOfAFileAndAFileThatIsMissingIsNoUnknownHandle) {
+  file_ = "/proc/self/fd/7";
   const auto loaded = Call(linkw::LoraLoad{"adapter"});
   EXPECT_EQ(std::get<linkw::LoraIdResult>(loaded.reply).lora_id, linkw::LoraId{3});
-  ASSERT_EQ(calls().size(), 1);
-  EXPECT_EQ(calls()[0].find("load_adapter /proc/self/fd/"), 0) << calls()[0];
-  EXPECT_EQ(StatusOf(linkw::LoraLoad{"../x"}), Status::kPermissionDenied);
-  EXPECT_EQ(StatusOf(linkw::LoraLoad{"/etc/passwd"}), Status::kPermissionDenied);
+  EXPECT_EQ(calls(), (std::vector<std::string>{"load_adapter /proc/self/fd/7"}));
+  file_ = linkw::MakeStatus(Status::kNotFound, "there is no file");
   EXPECT_EQ(StatusOf(linkw::LoraLoad{"missing"}), Status::kNotFound);
-  EXPECT_EQ(StatusOf(linkw::LoraLoad{""}), Status::kInvalidArgument);
+  EXPECT_EQ(StatusOf(linkw::MediaProbe{"missing"}), Status::kNotFound);
+  EXPECT_EQ(StatusOf(linkw::MediaEncode{"missing"}), Status::kNotFound);
+  EXPECT_EQ(calls().size(), 1u);
 }
 
 TEST_F(CallRunTest, ACallShowsThatItIsAlive) {
@@ -163,7 +160,7 @@ TEST_F(CallRunTest, HiddenStateIsBoundedWhateverTheBufferIs) {
 TEST_F(CallRunTest, ReleasesASeedOnce) {
   linkw::SeedAcquire acquire = AcquireOfThreeTokens();
   acquire.prefix_len = 4;
-  CallRun run(*engine_, link_, context_, control_, nullptr);
+  CallRun run(*engine_, link_, context_, control_, {});
   EXPECT_EQ(std::get<linkw::SeedGrant>(run.Run(acquire)).status, Status::kInvalidArgument);
   acquire.prefix_len = 3;
   const auto grant = std::get<linkw::SeedGrant>(run.Run(acquire));
@@ -179,7 +176,7 @@ TEST_F(CallRunTest, ReleasesASeedOnce) {
 TEST_F(CallRunTest, LeasesThatWereNeverReleasedDoNotAddUp) {
   const linkw::SeedAcquire acquire = AcquireOfThreeTokens();
   for (int i = 0; i < 70'000; ++i) {
-    CallRun run(*engine_, link_, context_, control_, nullptr);
+    CallRun run(*engine_, link_, context_, control_, {});
     ASSERT_EQ(std::get<linkw::SeedGrant>(run.Run(acquire)).status, Status::kOk) << i;
   }
   EXPECT_LE(link_.handles.size(HandleKind::kSeed), HandleBook::kMost);
@@ -187,7 +184,7 @@ TEST_F(CallRunTest, LeasesThatWereNeverReleasedDoNotAddUp) {
 
 TEST_F(CallRunTest, AnEngineMayUseTheHandleOfALeaseThatIsOverAgain) {
   const linkw::SeedAcquire acquire = AcquireOfThreeTokens();
-  CallRun run(*engine_, link_, context_, control_, nullptr);
+  CallRun run(*engine_, link_, context_, control_, {});
   const auto first = std::get<linkw::SeedGrant>(run.Run(acquire));
   engine_->fake().next_handle = static_cast<uint64_t>(first.seed_handle);
   const auto second = std::get<linkw::SeedGrant>(run.Run(acquire));

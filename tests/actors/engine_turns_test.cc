@@ -1,5 +1,6 @@
 // Who runs next, and who waits for whom: a whole worker in virtual time.
 
+#include <fstream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -202,6 +203,42 @@ TEST_F(EngineTurnsTest, ADrainDoesNotWaitForFilesThatHang) {
     EXPECT_EQ(peer.Expect<linkw::StrategyGrant>(seq).status, Status::kCancelled);
   }
   EXPECT_EQ(peer.Expect<linkw::Drained>(drain).cancelled, 3u);
+}
+
+// An adapter's file likewise, and a medium's.
+TEST_F(EngineTurnsTest, AdaptersAndMediaWhoseFilesHangHoldUpNobodyElseAndAreCancelledAtOnce) {
+  engine_options = {{"call_passes", "3"}};
+  config.model_root = config.media_root = testing::TempDir();
+  std::ofstream(config.model_root + "/a_file") << "some bytes";
+  Peer& peer = StartDriver();
+  readers_->hangs = true;
+  const uint64_t probe = peer.Send(linkw::StateSyncRequest{linkw::MediaProbe{"a_file"}});
+  const uint64_t encode = peer.Send(linkw::StateSyncRequest{linkw::MediaEncode{"a_file"}});
+  const uint64_t before = SendTick(peer, {Lane(1, {}, {1}, 1)});
+  const uint64_t load = peer.Send(linkw::StateSyncRequest{linkw::LoraLoad{"a_file"}});
+  const uint64_t id = peer.Send(linkw::StateSyncRequest{linkw::GetLoraId{}});
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::TickResult>(before).status, Status::kOk);
+  EXPECT_TRUE(peer.empty()) << "what is sent behind an adapter waits for it";
+  EXPECT_EQ(EngineSteps(), 1) << "the tick; no file was read on the engine's thread";
+  for (const uint64_t seq : {load, probe, encode}) {
+    peer.Send(linkw::TranscribeCancel{seq});
+    Run();
+    EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(seq).status, Status::kCancelled);
+    if (seq != load) continue;
+    const auto current = peer.Expect<linkw::StateSyncResult>(id);
+    EXPECT_EQ(std::get<linkw::LoraIdResult>(current.reply).lora_id, linkw::LoraId{});
+  }
+  readers_->hangs = false;
+  Run();
+  EXPECT_TRUE(peer.empty()) << "each is answered once";
+  const auto loaded = Call<linkw::LoraIdResult>(peer, linkw::LoraLoad{"a_file"});
+  EXPECT_NE(loaded.lora_id, linkw::LoraId{});
+  EXPECT_EQ(CallAny(peer, linkw::LoraLoad{"missing"}).status, Status::kNotFound);
+  EXPECT_EQ(CallAny(peer, linkw::LoraLoad{"/etc/passwd"}).status, Status::kPermissionDenied);
+  EXPECT_EQ(CallAny(peer, linkw::MediaProbe{"missing"}).status, Status::kNotFound);
+  readers_->is_full = true;
+  EXPECT_EQ(CallAny(peer, linkw::MediaProbe{"a_file"}).status, Status::kBusy);
 }
 
 // ---- Limits ----

@@ -1,5 +1,7 @@
 // Calls about the model: embeddings, adapters, stages, media.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -264,6 +266,21 @@ void MediaOutside(Context& context) {
   }
 }
 
+void FilesThatAreTooLarge(Context& context) {
+  Driver driver(context);
+  const auto refused = [&](const linkw::StateSyncCall& call, const char* name, const char* what) {
+    if (driver.facts().calls.contains(name)) {
+      driver.Refused(call, {Status::kInvalidArgument}, what);
+    }
+  };
+  const std::string path = context.File("holes", "");
+  Expect(truncate(path.c_str(), (off_t{4} << 30) + 1) == 0, "no file of 4 GiB can be made");
+  refused(linkw::LoraLoad{path}, "lora_load", "an adapter of more than 4 GiB");
+  Expect(truncate(path.c_str(), (off_t{256} << 20) + 1) == 0, "no file of 256 MiB can be made");
+  refused(linkw::MediaProbe{path}, "media_probe", "media of more than 256 MiB");
+  refused(linkw::MediaEncode{path}, "media_encode", "media of more than 256 MiB");
+}
+
 }  // namespace
 
 void AddModelChecks(std::vector<Check>& checks) {
@@ -294,6 +311,7 @@ void AddModelChecks(std::vector<Check>& checks) {
   checks.push_back(
       {"MEDIA-2 CALL-4", "media is bound and released", MediaIsBoundAndReleased, media});
   checks.push_back({"MEDIA-3 MODEL-4 ERR-1", "paths of media", PathsOfMedia, media});
+  checks.push_back({"MODEL-9", "files that are too large", FilesThatAreTooLarge});
 }
 
 }  // namespace superfluid::conformance
