@@ -265,7 +265,7 @@ void DispatcherState::OnBufferLent(const BufferLent& lent) {
   if (request == nullptr) return;
   RunCall call = std::exchange(request->details.reserved, {});
   if (!lent.status.ok()) {
-    return FailReserved(lent.seq, linkw::Status::kUnknownHandle,
+    return FailReserved(lent.seq, linkw::FromAbsl(lent.status),
                         std::string(lent.status.message()));
   }
   call.segment = lent.segment;

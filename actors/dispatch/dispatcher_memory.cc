@@ -236,7 +236,7 @@ absl::Status DispatcherState::PassOn(const BufferAllocated& allocated) {
     return absl::FailedPreconditionError("the link has no descriptor socket");
   }
   const absl::StatusOr<OwnedFd> fd = allocated.segment->DuplicateFd();
-  if (!fd.ok()) return fd.status();
+  if (!fd.ok()) return SystemStatus(fd.status());
   const absl::StatusOr<IoState> sent =
       channel_->Send(static_cast<uint64_t>(allocated.id), fd->get());
   if (!sent.ok()) return sent.status();

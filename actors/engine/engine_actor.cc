@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "actors/engine/capabilities.h"
 #include "actors/engine/engine_watch.h"
+#include "actors/runtime/engine_status.h"
 #include "actors/runtime/status_error.h"
 #include "protocol/messages/status.h"
 #include "spdlog/spdlog.h"
@@ -25,7 +26,11 @@ class LentAudio : public AudioSource {
  public:
   explicit LentAudio(std::shared_ptr<JobAudio> audio) : audio_(std::move(audio)) {}
 
-  absl::StatusOr<Block> Read(absl::Span<float> out) override { return audio_->source->Read(out); }
+  absl::StatusOr<Block> Read(absl::Span<float> out) override {
+    absl::StatusOr<Block> block = audio_->source->Read(out);
+    if (!block.ok()) audio_->error = block.status();
+    return block;
+  }
   std::optional<absl::Duration> TotalDuration() const override {
     return audio_->source->TotalDuration();
   }
@@ -34,6 +39,13 @@ class LentAudio : public AudioSource {
  private:
   std::shared_ptr<JobAudio> audio_;
 };
+
+// Why a job ended early. What was wrong with its audio is no fault of the engine, and keeps its code
+// whatever the engine makes of it.
+absl::Status WhyEnded(const absl::Status& status, const JobAudio& audio) {
+  if (audio.error.ok() || absl::IsCancelled(status)) return status;
+  return linkw::MakeStatus(linkw::FromAbsl(SystemStatus(audio.error)), MessageOf(audio.error));
+}
 
 }  // namespace
 
@@ -198,7 +210,9 @@ void EngineActorState::StartJob(RequestKey key) {
     queue_->Charge(key, end_ns - begin_ns);
     return UpdatePause(key, job);
   }
-  if (!absl::IsResourceExhausted(started.status())) return EndJob(key, started.status());
+  if (!absl::IsResourceExhausted(started.status()) || !job.request.audio->error.ok()) {
+    return EndJob(key, WhyEnded(started.status(), *job.request.audio));
+  }
   job.request.token->Unbegin();  // it keeps its place, and its owner may end it while it waits
   engine_is_full_ = true;
   if (std::exchange(retry_scheduled_, true)) return;
@@ -234,7 +248,7 @@ void EngineActorState::AfterStep(RequestKey key, const absl::StatusOr<StepOutcom
   Job& job = *Find(key);
   job.cost.engine_ns += step_ns;
   queue_->Charge(key, step_ns);
-  if (!outcome.ok()) return EndJob(key, outcome.status());
+  if (!outcome.ok()) return EndJob(key, WhyEnded(outcome.status(), *job.request.audio));
   if (*outcome == StepOutcome::kDone) return EndJob(key, absl::OkStatus());
   job.starved = *outcome == StepOutcome::kWaitingForAudio;
   ReportProgress(job);

@@ -45,6 +45,7 @@ struct EngineLoaded {
 struct JobAudio {
   std::unique_ptr<AudioSource> source;
   std::unique_ptr<LiveAudio> live;  // the half that is pushed into; null for recordings
+  absl::Status error = {};          // that the source gave the engine; the engine's thread
 };
 
 // Run this transcription when it is its turn. From a Transcriber; answered by any number of

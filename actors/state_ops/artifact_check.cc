@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "actors/runtime/engine_status.h"
 #include "engine/audio/media_path.h"
 #include "engine/loader/sha256.h"
 #include "protocol/messages/status.h"
@@ -32,7 +33,8 @@ absl::StatusOr<linkw::Hash> HashOf(int fd, uint64_t bytes, const CancelToken& to
     if (token.cancelled()) return absl::CancelledError("cancelled");
     const ssize_t got = pread(fd, block.data(), block.size(), static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return absl::InvalidArgumentError("it cannot be read to its end");
+    if (got < 0) return absl::InternalError(absl::StrCat("it cannot be read (error ", errno, ")"));
+    if (got == 0) return absl::InvalidArgumentError("it became shorter while it was read");
     hash.Add({block.data(), static_cast<size_t>(got)});
     at += static_cast<uint64_t>(got);
   }
@@ -41,7 +43,9 @@ absl::StatusOr<linkw::Hash> HashOf(int fd, uint64_t bytes, const CancelToken& to
 
 absl::Status CheckFile(int fd, const linkw::StrategyArtifact& artifact, const CancelToken& token) {
   struct stat info {};
-  if (fstat(fd, &info) != 0) return absl::InvalidArgumentError("it cannot be looked at");
+  if (fstat(fd, &info) != 0) {
+    return absl::InternalError(absl::StrCat("it cannot be read (error ", errno, ")"));
+  }
   const auto bytes = static_cast<uint64_t>(info.st_size);
   if (bytes != artifact.byte_size) {
     return absl::InvalidArgumentError(
@@ -57,7 +61,7 @@ absl::Status CheckFile(int fd, const linkw::StrategyArtifact& artifact, const Ca
 }
 
 absl::Status About(size_t index, const absl::Status& status) {
-  return linkw::MakeStatus(linkw::FromAbsl(status),
+  return linkw::MakeStatus(linkw::FromAbsl(SystemStatus(status)),
                            absl::StrCat("artifact ", index, ": ", status.message()));
 }
 

@@ -16,8 +16,9 @@ namespace superfluid {
 // the peer claims. The strategy in the result names the open files, so the engine reads what was
 // checked, whatever happens to the names. Looks at `token` between blocks.
 //
-// Errors (in the result): InvalidArgument (size or hash differs, too much in all), Cancelled, and
-// those of OpenUnderRoot. Threads: any; blocks for as long as reading takes, for ever on a mount
+// Errors (in the result): InvalidArgument (size or hash differs, too much in all), Cancelled,
+// Internal (it cannot be read), and those of OpenUnderRoot, of which ResourceExhausted is
+// OUT_OF_MEMORY. Threads: any; blocks for as long as reading takes, for ever on a mount
 // that hangs.
 ArtifactsChecked OpenArtifacts(const std::string& root, const linkw::StrategyRegister& strategy,
                                const CancelToken& token);

@@ -150,13 +150,13 @@ void TranscriberState::OpenRecording(
 void TranscriberState::OnAudioOpened(const AudioOpened& opened) {
   if (finished_) return;
   if (context_.token->cancelled()) return FinishUnqueued(CancelStatus());
-  if (!opened.status.ok()) return FinishUnqueued(opened.status);
+  if (!opened.status.ok()) return FinishUnqueued(SystemStatus(opened.status));
   Queue(opened.audio);
 }
 
 void TranscriberState::OpenLive(const linkw::AudioLive& live) {
   absl::StatusOr<std::unique_ptr<LiveAudio>> audio = LiveAudio::Create(ToEngineFormat(live.format));
-  if (!audio.ok()) return FinishUnqueued(audio.status());
+  if (!audio.ok()) return FinishUnqueued(SystemStatus(audio.status()));
   std::unique_ptr<AudioSource> source = (*audio)->TakeSource();
   Queue(
       std::make_shared<JobAudio>(JobAudio{.source = std::move(source), .live = *std::move(audio)}));

@@ -57,7 +57,13 @@ absl::Status Outside(std::string_view path) {
       absl::StrCat(PrintableName(path), " is outside of the folder that media may come from"));
 }
 
+// Of descriptors or memory.
+bool IsShortage(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
 absl::Status FromErrno(int error, std::string_view path) {
+  if (IsShortage(error)) {
+    return absl::ResourceExhaustedError("the worker has too many files open");
+  }
   const std::string name = PrintableName(path);
   switch (error) {
     case ENOENT:
@@ -73,10 +79,6 @@ absl::Status FromErrno(int error, std::string_view path) {
           absl::StrCat(name, " goes through too many symbolic links, or one of those in /proc"));
     case ENAMETOOLONG:
       return absl::InvalidArgumentError(absl::StrCat("the path ", name, " is too long"));
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-      return absl::ResourceExhaustedError("the worker has too many files open");
     default:
       return absl::InternalError(absl::StrCat(name, " cannot be opened (error ", error, ")"));
   }
@@ -117,6 +119,7 @@ class Root {
   static absl::StatusOr<Root> Open(const std::string& path) {
     Fd fd(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!fd.valid()) {
+      if (IsShortage(errno)) return FromErrno(errno, path);
       return absl::FailedPreconditionError("the folder that media may come from cannot be opened");
     }
     Root root(std::move(fd));

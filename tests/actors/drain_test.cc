@@ -157,6 +157,23 @@ TEST_F(DrainTest, AShutDownCountsWhatWasOpenWhenItWasAskedFor) {
   EXPECT_TRUE(exit_.has_value());
 }
 
+// The driver was told of it, and goes while the worker is shut down.
+TEST_F(DrainTest, ADrainOfALinkAloneIsNotCountedByALaterShutDown) {
+  Start();
+  Peer& driver = ConnectDriver();
+  Peer& observer = ConnectObserver();
+  const uint64_t open = SendTranscription(driver, 100);
+  const uint64_t drain = driver.Send(linkw::DrainRequest{});
+  Run();
+  EXPECT_EQ(TakeAll(driver, open).status, Status::kOk);
+  EXPECT_EQ(driver.Expect<linkw::Drained>(drain).finished, 1u);
+  const uint64_t shut_down = observer.Send(linkw::DrainRequest{.shut_down = true});
+  driver.HangUp();
+  Run();
+  EXPECT_EQ(observer.Expect<linkw::Drained>(shut_down).finished, 0u);
+  EXPECT_TRUE(exit_.has_value());
+}
+
 TEST_F(DrainTest, AWorkerEndsWithItsInheritedLinkEvenBeforeAHandshake) {
   Start();
   Peer& peer = Connect(false, 1 << 20, /*inherited=*/true);

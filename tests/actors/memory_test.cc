@@ -90,8 +90,22 @@ TEST_F(MemoryTest, ACancelReachesARequestThatIsHeldBack) {
   Run();
   SendSegmentFd(peer, 4, MakeSegment(std::string(100, 'x')));
   Run();
-  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(seq).status, Status::kCancelled);
+  const auto answer = peer.Expect<linkw::StateSyncResult>(seq);
+  EXPECT_EQ(answer.status, Status::kCancelled);
+  EXPECT_TRUE(std::holds_alternative<linkw::TranscribeResult>(answer.reply)) << "STT-1";
   EXPECT_TRUE(peer.empty());
+}
+
+TEST_F(MemoryTest, ARequestThatNamesNoStopWordThereIsHasAResult) {
+  Start();
+  Peer& peer = ConnectDriver();
+  linkw::StateSyncRequest request = BufferRequest(4, 100);
+  std::get<linkw::Transcribe>(request.call).control_slot = 1025;
+  const uint64_t seq = peer.Send(request);
+  Run();
+  const auto answer = peer.Expect<linkw::StateSyncResult>(seq);
+  EXPECT_EQ(answer.status, Status::kInvalidArgument);
+  EXPECT_TRUE(std::holds_alternative<linkw::TranscribeResult>(answer.reply)) << "STT-1";
 }
 
 TEST_F(MemoryTest, ACancelReachesACallThatIsHeldBack) {

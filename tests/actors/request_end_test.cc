@@ -1,9 +1,15 @@
 // How requests end: answers that count, cancels that cost nothing, no job without a request.
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include <cstring>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/transcription.h"
@@ -132,6 +138,61 @@ TEST_F(RequestEndTest, APeerThatDoesNotReadItsFailedTranscriptionsIsNotReadEithe
     answers += std::holds_alternative<linkw::StateSyncResult>(received.message) ? 1 : 0;
   }
   EXPECT_EQ(answers, sent);
+}
+
+// Leaves the process no descriptor for as long as it exists.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 3;
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+// Each error of opening keeps its code on its way to the peer, whichever request named the file.
+TEST_F(RequestEndTest, ErrorsOfOpeningKeepTheirCodes) {
+  const std::string root = testing::TempDir() + "/opening";
+  mkdir(root.c_str(), 0700);
+  config.media_root = config.model_root = root;
+  Start();
+  Peer& peer = ConnectDriver();
+  linkw::StrategyRegister strategy{.strategy_id = "none"};
+  const auto statuses = [&](const std::string& path) {
+    strategy.artifacts = {{.load_path = path}};
+    const std::vector<uint64_t> seqs = {
+        peer.Send(PathRequest(path)), peer.Send(linkw::StateSyncRequest{linkw::LoraLoad{path}}),
+        peer.Send(linkw::StateSyncRequest{linkw::MediaProbe{path}}),
+        peer.Send(linkw::StateSyncRequest{linkw::MediaEncode{path}}), peer.Send(strategy)};
+    Run();
+    std::map<uint64_t, Status> answers;
+    for (const Received& received : peer.received()) {
+      std::visit(
+          [&](const auto& message) {
+            if constexpr (requires { message.status; }) {
+              answers[received.correlation] = message.status;
+            }
+          },
+          received.message);
+    }
+    peer.received().clear();
+    EXPECT_EQ(answers.size(), seqs.size()) << path;
+    std::set<Status> all;
+    for (const auto& [seq, status] : answers) all.insert(status);
+    return all;
+  };
+  EXPECT_EQ(statuses("nothing"), std::set{Status::kNotFound});
+  EXPECT_EQ(statuses("../outside"), std::set{Status::kPermissionDenied});
+  EXPECT_EQ(statuses("."), std::set{Status::kInvalidArgument}) << "a folder";
+  const NoDescriptors none;
+  EXPECT_EQ(statuses("nothing"), std::set{Status::kOutOfMemory});
 }
 
 TEST_F(RequestEndTest, ACancelOfWhatIsCancelledCostsNothing) {

@@ -90,12 +90,36 @@ TEST(RequestTableTest, ADeadlineIsKeptAsLongAsItsRequest) {
   EXPECT_NE(table.Find(1), nullptr) << "its owner ends it";
 }
 
-TEST(RequestTableTest, ADrainCountsWhatHasAnAnswer) {
+TEST(RequestTableTest, ADrainCountsWhatWaitsForAnAnswer) {
   Table table{LinkLimits{}};
   table.Open(1, {});
   table.Open(2, {.has_answer = false});
-  EXPECT_EQ(table.CountWithAnswer(), 1u);
-  EXPECT_EQ(table.size(), 2u);
+  table.Open(3, {});
+  table.MarkAnswered(3);
+  EXPECT_EQ(table.MarkForDrain(), 1u);
+  EXPECT_EQ(table.size(), 3u) << "it waits for all of them";
+  EXPECT_TRUE(table.Finish(1)->in_drain);
+  EXPECT_FALSE(table.Finish(2)->in_drain);
+  EXPECT_FALSE(table.Finish(3)->in_drain) << "it was answered before";
+}
+
+TEST(RequestTableTest, WhatIsOpenIsCountedForAllToSee) {
+  const auto progress = std::make_shared<EngineProgress>();
+  {
+    Table table(LinkLimits{}, progress);
+    table.Open(1, {.kind = RequestKind::kOp});
+    table.Open(2, {.kind = RequestKind::kTick});
+    table.Open(3, {.kind = RequestKind::kRelease, .has_answer = false});
+    EXPECT_EQ(progress->open_requests(), 2u);
+    table.MarkAnswered(1);
+    table.MarkAnswered(1);
+    EXPECT_EQ(progress->open_requests(), 1u);
+    table.Finish(1);
+    table.Finish(3);
+    EXPECT_EQ(progress->open_requests(), 1u);
+    table.Open(4, {});
+  }
+  EXPECT_EQ(progress->open_requests(), 0u) << "the link is gone";
 }
 
 }  // namespace

@@ -201,6 +201,54 @@ TEST_F(WaitingRequestTest, LanesAreNotActiveHoursLater) {
   EXPECT_EQ(last_counts()["lanes.active"], 0u);
 }
 
+// ---- What is counted meanwhile ----
+
+// An answered request that the engine still holds is none that a drain finds open (DRAIN-5).
+TEST_F(WaitingRequestTest, ADrainCountsNeitherWhatWasAnsweredBeforeNorReleases) {
+  engine_options = {{"tick_us", "2000000"}};
+  Peer& peer = StartDriver();
+  const uint64_t running = SendTick(peer, {Lane(1, {}, {1}, 0)});
+  uint64_t drain = 0;
+  InsideNextStep([&] {
+    const uint64_t late = SendTick(peer, {Lane(2, {}, {1}, 0)}, 0, /*deadline_us=*/1000);
+    peer.Send(linkw::SeedRelease{linkw::SeedHandle{7}});
+    RunBesideTheStep();
+    LetTimePassInsideTheStep(absl::Milliseconds(2));
+    EXPECT_EQ(peer.Expect<linkw::TickResult>(late).status, Status::kDeadlineExceeded);
+    drain = peer.Send(linkw::DrainRequest{});
+    RunBesideTheStep();
+  });
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::TickResult>(running).status, Status::kOk);
+  const auto drained = peer.Expect<linkw::Drained>(drain);
+  EXPECT_EQ(drained.finished, 1u);
+  EXPECT_EQ(drained.cancelled, 0u);
+}
+
+// An op that waits is open once, and one that was answered not at all (TEL-2).
+TEST_F(WaitingRequestTest, TelemetryCountsEachOpenRequestOnce) {
+  engine_options = {{"op_us", "10000000"}};
+  Peer& peer = StartDriver();
+  Peer& observer = Connect(false);
+  linkw::Hello hello;
+  hello.role = linkw::Role::kObserver;
+  hello.features = {"telemetry"};
+  observer.Send(hello);
+  const linkw::SequenceId sequence = Prefill(peer, prompt_);
+  const linkw::Snapshot snapshot = SnapshotOf(peer, sequence, 0, prompt_.size(), 1);
+  for (int i = 0; i < 3; ++i) peer.Send(linkw::StateOpSubmit{snapshot});  // one after the other
+  peer.Send(LiveRequest());
+  const uint64_t tick = SendTick(peer, {Lane(1, sequence, {}, 1)}, 0, /*deadline_us=*/1000);
+  Advance(absl::Milliseconds(1100));
+  EXPECT_NE(AnswerTo<linkw::TickResult>(peer, tick), nullptr);
+  uint64_t open = 0;
+  const auto& telemetry = std::get<linkw::Telemetry>(observer.received().back().message);
+  for (const auto& counter : telemetry.counters) {
+    if (counter.name == "requests.open") open = counter.value;
+  }
+  EXPECT_EQ(open, 4u);
+}
+
 // ---- Stop bits of ticks that wait ----
 
 TEST_F(WaitingRequestTest, AStopBitOfAWaitingTickTakesEffectWhenItsTurnComes) {

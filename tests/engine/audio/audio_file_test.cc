@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <string>
@@ -199,6 +200,16 @@ TEST(AudioFileTest, AFileThatShrinksMeanwhileEndsWithAnError) {
   const ReadResult result = ReadAll(**source);
   EXPECT_EQ(result.samples.size(), 16000u);
   EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << result.status;
+}
+
+// An I/O error is no damage. A descriptor that was not opened for reading gives one.
+TEST(AudioFileTest, AFileThatCannotBeReadIsNoDamagedOne) {
+  const std::string path = testing::TempDir() + "/cannot_be_read.wav";
+  std::ofstream(path, std::ios::binary) 
+      << EncodeSound(kWav16, 16000, 1, Sine(16000, 1, 0.1));
+  const auto source = OpenAudioFile(open(path.c_str(), O_WRONLY | O_CLOEXEC), "talk.wav");
+  ASSERT_EQ(source.status().code(), absl::StatusCode::kInternal) << source.status();
+  EXPECT_NE(source.status().message().find("talk.wav"), std::string::npos);
 }
 
 TEST(AudioFileTest, KeepsTheMemoryAlive) {
