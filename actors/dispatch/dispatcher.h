@@ -36,6 +36,7 @@
 #include "actors/messages/state_ops_interface.h"
 #include "actors/messages/supervisor_interface.h"
 #include "actors/messages/transcriber_interface.h"
+#include "actors/runtime/memory_budget.h"
 #include "actors/state_ops/artifact_check.h"
 #include "actors/state_ops/file_copy.h"
 #include "engine/audio/blocking_executor.h"
@@ -66,7 +67,8 @@ struct DispatcherContext {
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   std::string media_root;
   std::shared_ptr<BlockingExecutor> readers;  // of recordings, artifacts, adapters and media
-  std::shared_ptr<FileCopyBudget> file_copies;
+  std::shared_ptr<MemoryBudget> file_copies;
+  std::shared_ptr<MemoryBudget> audio_copies;
   std::string model_root;
   LinkLimits limits;
   absl::Duration engine_stall;  // a step longer than this is reported as a stall

@@ -66,6 +66,7 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
                              .writer = writer_,
                              .engine = context_.engine,
                              .readers = context_.readers,
+                             .audio_copies = context_.audio_copies,
                              .media_root = context_.media_root,
                              .max_frame = context_.limits.max_frame};
   const bool takes_audio = std::holds_alternative<linkw::AudioLive>(transcribe.audio);

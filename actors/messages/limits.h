@@ -34,7 +34,8 @@ inline constexpr uint32_t kOpWindow = 16;                        // OP-2: furthe
 
 // ---- State of the worker
 
-inline constexpr uint64_t kLiveAudioBytes = uint64_t{256} << 20;  // STT-16: unread, of all links
+inline constexpr uint64_t kLiveAudioBytes = uint64_t{256} << 20;  // STT-16: unread, of all links,
+                                                                  // and on its way out of buffers
 // Files that a daemon names are copied into memory before the engine reads them (MODEL-9).
 inline constexpr uint64_t kMaxAdapterBytes = uint64_t{4} << 30;
 inline constexpr uint64_t kMaxMediaBytes = uint64_t{256} << 20;

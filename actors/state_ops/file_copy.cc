@@ -82,18 +82,8 @@ absl::Status Copy(int from, int to, uint64_t bytes, const CancelToken& token) {
 
 }  // namespace
 
-std::shared_ptr<const void> FileCopyBudget::Take(uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
-  if (bytes > left_) return nullptr;
-  left_ -= bytes;
-  return {static_cast<const void*>(this), [self = shared_from_this(), bytes](const void*) {
-            const std::lock_guard lock_again(self->mutex_);
-            self->left_ += bytes;
-          }};
-}
-
 absl::StatusOr<CopiedFile> CopyFile(const std::string& root, const std::string& path,
-                                    uint64_t most_bytes, FileCopyBudget& budget,
+                                    uint64_t most_bytes, MemoryBudget& budget,
                                     const CancelToken& token) {
   const absl::StatusOr<int> opened = OpenUnderRoot(root, path);
   if (!opened.ok()) return Exact(opened.status());

@@ -3,27 +3,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "actors/runtime/memory_budget.h"
 #include "engine/cancel_token.h"
 
 namespace superfluid {
-
-// The memory that copies of files take together. Threads: any.
-class FileCopyBudget : public std::enable_shared_from_this<FileCopyBudget> {
- public:
-  explicit FileCopyBudget(uint64_t most_bytes) : left_(most_bytes) {}
-
-  // Returns the right to `bytes`, given back with the last reference to it; null if there is no
-  // room for them.
-  std::shared_ptr<const void> Take(uint64_t bytes);
-
- private:
-  std::mutex mutex_;
-  uint64_t left_;  // guarded by mutex_
-};
 
 // A file as it was when it was copied.
 struct CopiedFile {
@@ -40,7 +26,7 @@ struct CopiedFile {
 // OUT_OF_MEMORY, CANCELLED, FAILED_PRECONDITION (there is no /proc), INTERNAL (it cannot be read).
 // Threads: any; blocks for as long as reading takes, for ever on a mount that hangs.
 absl::StatusOr<CopiedFile> CopyFile(const std::string& root, const std::string& path,
-                                    uint64_t most_bytes, FileCopyBudget& budget,
+                                    uint64_t most_bytes, MemoryBudget& budget,
                                     const CancelToken& token);
 
 }  // namespace superfluid

@@ -118,8 +118,9 @@ void StateOpsState::OnSubmit(const SubmitOp& submit) {
   op.run = {.key = key, .op = submit.op, .token = submit.token};
   OpenOp& open = ops_.emplace(submit.seq, std::move(op)).first->second;
   if (open.is_export) {
-    open.run.segment = open.segment;
-    return SendRun(open.run);
+    RunOp run = open.run;
+    run.segment = open.segment;
+    return SendRun(std::move(run));
   }
   const absl::Status begun = BeginCopy(submit.seq, open, envelope);
   if (!begun.ok()) OnImportCopied({.seq = submit.seq, .status = begun});

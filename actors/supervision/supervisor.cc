@@ -67,6 +67,7 @@ void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress>
   config_ = std::move(config);
   progress_ = std::move(progress);
   places_.emplace(config_.places);
+  audio_copies_ = std::make_shared<MemoryBudget>(config_.live_audio_bytes);
   engine_ = compat::Spawn(
       *self_, OnEngineThread(), EngineActorBehavior,
       EngineActorOptions{.make_engine = config_.make_engine,

@@ -20,9 +20,9 @@
 #include "actors/messages/engine_progress.h"
 #include "actors/messages/limits.h"
 #include "actors/messages/supervisor_interface.h"
+#include "actors/runtime/memory_budget.h"
 #include "actors/runtime/reply_guard.h"
 #include "actors/runtime/worker_threads.h"
-#include "actors/state_ops/file_copy.h"
 #include "actors/supervision/link_places.h"
 #include "actors/supervision/turn_age.h"
 #include "engine/audio/blocking_executor.h"
@@ -152,8 +152,9 @@ class SupervisorState {
   uint64_t context_tokens_ = 0;
   std::shared_ptr<const std::vector<StateSpace>> spaces_;
   std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
-  const std::shared_ptr<FileCopyBudget> file_copies_ =
-      std::make_shared<FileCopyBudget>(kFileCopyBytes);
+  const std::shared_ptr<MemoryBudget> file_copies_ =
+      std::make_shared<MemoryBudget>(kFileCopyBytes);
+  std::shared_ptr<MemoryBudget> audio_copies_;  // from Start on
   std::map<LinkId, Link> links_;
   std::optional<LinkPlaces> places_;
   uint64_t last_link_ = 0;

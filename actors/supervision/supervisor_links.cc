@@ -95,6 +95,7 @@ DispatcherContext SupervisorState::ContextOf(LinkId id, const Link& link) {
       .media_root = config_.media_root,
       .readers = config_.readers,
       .file_copies = file_copies_,
+      .audio_copies = audio_copies_,
       .model_root = config_.model_root,
       .limits = config_.limits,
       .engine_stall = config_.engine_stall,

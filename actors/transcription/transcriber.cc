@@ -259,13 +259,24 @@ void TranscriberState::PumpLiveAudio() {
   }
 }
 
-// Copies, so that the peer may reuse the buffer for a later chunk.
+// Copies, so that the peer may reuse the buffer for a later chunk. A span costs its peer nothing,
+// and the engine may be inside a long step: what is on its way to it is bounded before it is copied.
 void TranscriberState::PushFromBuffer(const linkw::BufferSpan& span, const BufferBound& bound) {
+  struct Copy {
+    std::shared_ptr<const void> room;
+    std::string pcm;
+  };
   const absl::StatusOr<absl::Span<std::byte>> bytes =
       bound.status.ok() ? bound.segment->Slice(span.offset, span.length) : bound.status;
   if (!bytes.ok()) return Abandon(bytes.status());
-  Push(std::make_shared<const std::string>(reinterpret_cast<const char*>(bytes->data()),
-                                           bytes->size()));
+  std::shared_ptr<const void> room = context_.audio_copies->Take(bytes->size());
+  if (room == nullptr) {
+    return Abandon(linkw::MakeStatus(linkw::Status::kOutOfMemory,
+                                     "more live audio than can wait for the engine"));
+  }
+  const auto copy = std::make_shared<const Copy>(
+      Copy{std::move(room), {reinterpret_cast<const char*>(bytes->data()), bytes->size()}});
+  Push(std::shared_ptr<const std::string>(copy, &copy->pcm));
 }
 
 void TranscriberState::Push(std::shared_ptr<const std::string> pcm) {

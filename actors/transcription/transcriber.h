@@ -17,6 +17,7 @@
 #include "actors/messages/request_token.h"
 #include "actors/messages/state_ops_interface.h"
 #include "actors/messages/transcriber_interface.h"
+#include "actors/runtime/memory_budget.h"
 #include "actors/transcription/transcript.h"
 #include "engine/audio/audio_source.h"
 #include "engine/audio/blocking_executor.h"
@@ -33,6 +34,7 @@ struct TranscriberContext {
   LinkWriter writer;
   EngineActor engine;
   std::shared_ptr<BlockingExecutor> readers;  // of recordings
+  std::shared_ptr<MemoryBudget> audio_copies;  // of live audio, on their way to the engine
   std::string media_root;                     // audio files lie below it
   uint32_t max_frame = linkw::kDefaultMaxFrame;
   uint32_t segment_credit = kSegmentCredit;  // segments decoded and not yet written to the socket

@@ -37,7 +37,7 @@ class FileCopyTest : public testing::Test {
 
   const std::string root_ = testing::TempDir() + "/file_copy";
   uint64_t most_ = 4 * kMiB;
-  std::shared_ptr<FileCopyBudget> budget_ = std::make_shared<FileCopyBudget>(6 * kMiB);
+  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(6 * kMiB);
   CancelToken token_;
 };
 

@@ -201,6 +201,40 @@ TEST_F(WaitingRequestTest, LanesAreNotActiveHoursLater) {
   EXPECT_EQ(last_counts()["lanes.active"], 0u);
 }
 
+// STT-16: spans of buffers cost a peer nothing, and the engine takes none of them for now.
+TEST_F(WaitingRequestTest, LiveAudioOutOfBuffersIsBoundedWhileTheEngineIsInALongStep) {
+  config.live_audio_bytes = 1 << 20;
+  engine_options.emplace_back("tick_us", "2000000");
+  Peer& peer = StartDriver();
+  AttachBuffer(peer, 1, 900'000);
+  const uint64_t running = SendTick(peer, {Lane(1, {}, {1}, 0)});
+  uint64_t other = 0;
+  InsideNextStep([&] {
+    const uint64_t greedy = peer.Send(LiveRequest());
+    other = SendTranscription(peer, 500);
+    for (int i = 0; i < 2; ++i) {
+      peer.Send(linkw::TranscribeAudio{
+          .request_seq = greedy,
+          .data = linkw::BufferSpan{.buf_id = linkw::BufId{1}, .offset = 0, .length = 900'000}});
+    }
+    RunBesideTheStep();
+    const auto answer = peer.Expect<linkw::StateSyncResult>(greedy);
+    EXPECT_EQ(answer.status, Status::kOutOfMemory);
+    EXPECT_TRUE(peer.empty());
+  });
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::TickResult>(running).status, Status::kOk);
+  EXPECT_EQ(TakeAll(peer, other).status, Status::kOk);
+  // What was on its way has gone, and its room is free again.
+  const uint64_t next = peer.Send(LiveRequest());
+  peer.Send(linkw::TranscribeAudio{
+      .request_seq = next,
+      .data = linkw::BufferSpan{.buf_id = linkw::BufId{1}, .offset = 0, .length = 900'000},
+      .end_of_stream = true});
+  Run();
+  EXPECT_EQ(TakeAll(peer, next).status, Status::kOk);
+}
+
 // ---- What is counted meanwhile ----
 
 // An answered request that the engine still holds is none that a drain finds open (DRAIN-5).
