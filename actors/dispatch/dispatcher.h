@@ -148,10 +148,10 @@ class DispatcherState {
   };
   // What is noted of an open request, beside what the table knows.
   struct Work {
-    Transcriber transcriber;        // of a transcription
-    linkw::OpHandle op{};           // of an op
-    bool takes_audio = false;       // a transcription of live audio
-    Current frame;                  // of a call: the frame that asked
+    Transcriber transcriber;    // of a transcription
+    linkw::OpHandle op{};       // of an op
+    bool takes_audio = false;   // a transcription of live audio
+    Current frame;              // of a call: the frame that asked
     RunCall reserved;           // of a call that waits for its buffer or files: itself
     bool awaits_files = false;  // of a call
   };

@@ -201,19 +201,19 @@ void DispatcherState::OnArtifactsChecked(const ArtifactsChecked& checked) {
 absl::Status DispatcherState::BeginFileCopy(const RunCall& call) {
   FileOfCall file = *FileNamedBy(*call.message);
   const compat::Weak<Dispatcher> dispatcher{Dispatcher(self_)};
-  return context_.readers->Begin(
-      [dispatcher, seq = call.key.seq, path = std::move(file.path), token = call.token,
-       root = file.of_model ? context_.model_root : context_.media_root,
-       most_bytes = file.of_model ? kMaxAdapterBytes : kMaxMediaBytes,
-       budget = context_.file_copies] {
-        absl::StatusOr<CopiedFile> copy = CopyFile(root, path, most_bytes, *budget, *token);
-        FileCopied copied{.seq = seq, .status = copy.status()};
-        if (copy.ok()) {
-          copied.name = std::move(copy->name);
-          copied.held = std::move(copy->held);
-        }
-        compat::SendFromOutside(dispatcher.Lock(), std::move(copied));
-      });
+  return context_.readers->Begin([dispatcher, seq = call.key.seq, path = std::move(file.path),
+                                  token = call.token,
+                                  root = file.of_model ? context_.model_root : context_.media_root,
+                                  most_bytes = file.of_model ? kMaxAdapterBytes : kMaxMediaBytes,
+                                  budget = context_.file_copies] {
+    absl::StatusOr<CopiedFile> copy = CopyFile(root, path, most_bytes, *budget, *token);
+    FileCopied copied{.seq = seq, .status = copy.status()};
+    if (copy.ok()) {
+      copied.name = std::move(copy->name);
+      copied.held = std::move(copy->held);
+    }
+    compat::SendFromOutside(dispatcher.Lock(), std::move(copied));
+  });
 }
 
 // Without a file the engine's side answers, too: what it does not serve is UNSUPPORTED whatever the
@@ -265,8 +265,7 @@ void DispatcherState::OnBufferLent(const BufferLent& lent) {
   if (request == nullptr) return;
   RunCall call = std::exchange(request->details.reserved, {});
   if (!lent.status.ok()) {
-    return FailReserved(lent.seq, linkw::FromAbsl(lent.status),
-                        std::string(lent.status.message()));
+    return FailReserved(lent.seq, linkw::FromAbsl(lent.status), std::string(lent.status.message()));
   }
   call.segment = lent.segment;
   SendCall(std::move(call));

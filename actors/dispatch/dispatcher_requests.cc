@@ -53,10 +53,9 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
   }
   const auto& transcribe = std::get<linkw::Transcribe>(request.call);
   if (transcribe.control_slot > kControlTranscriptionSlots) {
-    return RefuseTranscription(
-        current.seq, linkw::Status::kInvalidArgument,
-        absl::StrCat("there is no stop word ", transcribe.control_slot, " (1 to ",
-                     kControlTranscriptionSlots, ")"));
+    return RefuseTranscription(current.seq, linkw::Status::kInvalidArgument,
+                               absl::StrCat("there is no stop word ", transcribe.control_slot,
+                                            " (1 to ", kControlTranscriptionSlots, ")"));
   }
   auto token = std::make_shared<RequestToken>(context_.progress);
   TranscriberContext context{.key = {context_.id, current.seq},

@@ -25,8 +25,8 @@ struct CallContext {
 };
 
 // Answers the requests that are one call of the engine: the state calls of the contract's section 9
-// other than Transcribe, MATCH, SEED_ACQUIRE, SEED_RELEASE and STRATEGY_REGISTER. Handles and tokens
-// are checked before the engine sees them, and what comes back before the peer does.
+// other than Transcribe, MATCH, SEED_ACQUIRE, SEED_RELEASE and STRATEGY_REGISTER. Handles and
+// tokens are checked before the engine sees them, and what comes back before the peer does.
 //
 // Threads: the engine's. Lifetime: one call; everything passed in must outlive it.
 class CallRun {

@@ -107,7 +107,8 @@ CallRun::Reply CallRun::Call(const linkw::ForwardStage& call) {
       return absl::InvalidArgumentError(
           absl::StrCat("a hidden state of ", span->length, " bytes; at most ", kMostHiddenBytes));
     }
-    const absl::StatusOr<absl::Span<std::byte>> bytes = inputs_.segment->Slice(span->offset, span->length);
+    const absl::StatusOr<absl::Span<std::byte>> bytes =
+        inputs_.segment->Slice(span->offset, span->length);
     if (!bytes.ok()) {
       return absl::InvalidArgumentError("the hidden state does not lie inside its buffer");
     }

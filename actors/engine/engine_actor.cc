@@ -40,8 +40,8 @@ class LentAudio : public AudioSource {
   std::shared_ptr<JobAudio> audio_;
 };
 
-// Why a job ended early. What was wrong with its audio is no fault of the engine, and keeps its code
-// whatever the engine makes of it.
+// Why a job ended early. What was wrong with its audio is no fault of the engine, and keeps its
+// code whatever the engine makes of it.
 absl::Status WhyEnded(const absl::Status& status, const JobAudio& audio) {
   if (audio.error.ok() || absl::IsCancelled(status)) return status;
   return linkw::MakeStatus(linkw::FromAbsl(SystemStatus(audio.error)), MessageOf(audio.error));

@@ -82,9 +82,8 @@ void EngineActorState::ScheduleStopCheck() {
 // The transcribers of jobs that have ended say so before they go; of any other the job would be
 // paused for ever once it is out of credit.
 void EngineActorState::OnTranscriberGone(const caf::actor_addr& transcriber) {
-  std::erase_if(opening_, [&](const auto& entry) {
-    return entry.second.reply_to.address() == transcriber;
-  });
+  std::erase_if(opening_,
+                [&](const auto& entry) { return entry.second.reply_to.address() == transcriber; });
   const auto orphan = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
     return entry.second.request.reply_to.address() == transcriber;
   });

@@ -13,8 +13,8 @@ namespace superfluid {
 // Returns what a request of this link touches, for the order between requests:
 //
 //   TICK               its lanes and sequences; uses its grammars and biases, and, if a lane's
-//                      sequence may be empty by then, the cache and the leases: the input may start with
-//                      a cached prefix, and takes over a lease
+//                      sequence may be empty by then, the cache and the leases: the input may start
+//                      with a cached prefix, and takes over a lease
 //   MATCH              uses the cache
 //   SEED_ACQUIRE       uses the cache, changes the leases
 //   SEED_RELEASE       changes the leases

@@ -57,8 +57,15 @@ struct Footprint {
 // request arrives, and becomes ready later: what is sent after it, and touches what it touches,
 // waits for it all the same.
 //
-// Threads: one. Complexity: a decision looks at the keys of what is in front of the first request
-// of each class that may begin, each once, whatever a peer sends.
+// Invariants:
+//   1. Whether a request may begin is found out once: it is held against those in front, from the
+//      last to the first, and the first that it conflicts with is noted. It is not held against
+//      them again before that one is gone.
+//   2. What was found free stays so: nothing comes in front of it later.
+//
+// Threads: one. Complexity: a decision walks over the requests in front of the first of each class
+// that may begin. It compares keys only where a request is looked at for the first time, or where
+// the one that it waited for has gone: in the order sent, twice for each request.
 class WorkQueue {
  public:
   // REQUIRES: `key` is not in the queue.
@@ -84,6 +91,9 @@ class WorkQueue {
   // In the order sent.
   std::vector<RequestKey> KeysOf(LinkId link) const;
 
+  // Returns how many keys all decisions so far have looked at.
+  uint64_t keys_compared() const { return keys_compared_; }
+
  private:
   enum class Phase : uint8_t { kReserved, kReady, kRunning };
   struct Item {
@@ -91,24 +101,43 @@ class WorkQueue {
     WorkClass work = WorkClass::kTick;
     Footprint footprint;
     Phase phase = Phase::kReady;
+    uint64_t place = 0;  // in the order sent
+    // What decisions found out; see the invariants.
+    mutable uint64_t waits_for = 0;  // the place of a request in front; 0: it was not looked at
+    mutable bool is_free = false;
   };
   using Items = std::list<Item>;
 
-  // What is in use by requests further in front.
-  struct InUse {
-    absl::flat_hash_set<WorkKey> keys;
-    absl::flat_hash_set<WorkKey> shared;
-    bool something = false;
-    bool everything = false;
+  // A request's footprint, for many others to be held against it.
+  class Touched {
+   public:
+    explicit Touched(const Footprint& footprint);
+    // Adds the number of keys that it looks at to `compared`.
+    bool Conflicts(const Footprint& other, uint64_t& compared) const;
 
-    bool Conflicts(const Footprint& footprint) const;
-    void Add(const Footprint& footprint);
+   private:
+    static constexpr size_t kFew = 8;  // are compared one by one
+    struct Keys {
+      explicit Keys(const std::vector<WorkKey>& from);
+      bool Contains(const WorkKey& key) const;
+
+      const std::vector<WorkKey>& all;
+      absl::flat_hash_set<WorkKey> many;  // the same, unless they are few
+    };
+
+    const bool barrier_;
+    const Keys keys_;
+    const Keys shared_;
   };
 
+  bool MayBegin(Items::const_iterator item) const;
   Items::const_iterator Find(RequestKey key) const;
   Items::iterator Find(RequestKey key);
 
   Items items_;
+  uint64_t last_place_ = 0;
+  mutable std::vector<uint64_t> in_front_;  // of a decision: places, ascending
+  mutable uint64_t keys_compared_ = 0;
   std::array<size_t, kWorkClasses> ready_{};  // of each class, that have not begun
 };
 

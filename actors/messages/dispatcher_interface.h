@@ -158,10 +158,9 @@ using Dispatcher =
                    caf::result<void>(CallDone), caf::result<void>(BufferAllocated),
                    caf::result<void>(BufferAttached), caf::result<void>(BufferLent),
                    caf::result<void>(ArtifactsChecked), caf::result<void>(FileCopied),
-                   caf::result<void>(FrameWritten),
-                   caf::result<void>(DrainLink), caf::result<void>(DrainOverdue),
-                   caf::result<void>(HelloOverdue), caf::result<void>(SendTelemetry),
-                   caf::result<void>(EndLink)>;
+                   caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
+                   caf::result<void>(DrainOverdue), caf::result<void>(HelloOverdue),
+                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink)>;
 
 }  // namespace superfluid
 

@@ -197,14 +197,14 @@ struct CheckStopWords {};
 // The only actor that touches the engine. See engine_actor.h.
 using EngineActor = compat::Handle<
     caf::result<EngineLoaded>(CreateEngine), caf::result<void>(QueueTranscription),
-    caf::result<void>(WatchStopWord),
-    caf::result<void>(GrantSegments), caf::result<void>(PushAudio), caf::result<void>(AudioArrived),
-    caf::result<void>(CancelJob), caf::result<void>(RunCall), caf::result<void>(QueueTick),
-    caf::result<void>(ReserveCall), caf::result<void>(ReserveOp), caf::result<void>(DropOp),
-    caf::result<void>(RunOp), caf::result<void>(OpReported), caf::result<void>(AttachRings),
-    caf::result<void>(PollOps), caf::result<void>(AttachControl),
-    caf::result<LinkReleased>(ReleaseLink), caf::result<void>(RunMicroStep),
-    caf::result<void>(RetryStart), caf::result<void>(CheckStopWords)>;
+    caf::result<void>(WatchStopWord), caf::result<void>(GrantSegments),
+    caf::result<void>(PushAudio), caf::result<void>(AudioArrived), caf::result<void>(CancelJob),
+    caf::result<void>(RunCall), caf::result<void>(QueueTick), caf::result<void>(ReserveCall),
+    caf::result<void>(ReserveOp), caf::result<void>(DropOp), caf::result<void>(RunOp),
+    caf::result<void>(OpReported), caf::result<void>(AttachRings), caf::result<void>(PollOps),
+    caf::result<void>(AttachControl), caf::result<LinkReleased>(ReleaseLink),
+    caf::result<void>(RunMicroStep), caf::result<void>(RetryStart),
+    caf::result<void>(CheckStopWords)>;
 
 }  // namespace superfluid
 

@@ -40,9 +40,9 @@ inline constexpr uint64_t kLiveAudioBytes = uint64_t{256} << 20;  // STT-16: unr
 inline constexpr uint64_t kMaxAdapterBytes = uint64_t{4} << 30;
 inline constexpr uint64_t kMaxMediaBytes = uint64_t{256} << 20;
 inline constexpr uint64_t kFileCopyBytes = uint64_t{8} << 30;  // of all copies; beyond: BUSY
-inline constexpr size_t kMaxNewLinks = 16;                        // HELLO is not accepted yet
-inline constexpr size_t kMaxObservers = 256;                      // ROLE-4
-inline constexpr size_t kMaxRoleClaims = 16;  // that wait for the driver's place
+inline constexpr size_t kMaxNewLinks = 16;                     // HELLO is not accepted yet
+inline constexpr size_t kMaxObservers = 256;                   // ROLE-4
+inline constexpr size_t kMaxRoleClaims = 16;                   // that wait for the driver's place
 
 // What one link may use, as the command line of the worker sets it.
 struct LinkLimits {

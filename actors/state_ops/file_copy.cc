@@ -34,15 +34,15 @@ absl::Status Exact(const absl::Status& status) {
 }
 
 absl::Status NoMemory() {
-  return linkw::MakeStatus(linkw::Status::kOutOfMemory, "there is no memory for a copy of the file");
+  return linkw::MakeStatus(linkw::Status::kOutOfMemory,
+                           "there is no memory for a copy of the file");
 }
 
 // Reads a whole block, or what there is until the file's end.
 absl::StatusOr<size_t> ReadBlock(int fd, uint64_t at, std::vector<char>& block, size_t most) {
   size_t done = 0;
   while (done < most) {
-    const ssize_t got =
-        pread(fd, block.data() + done, most - done, static_cast<off_t>(at + done));
+    const ssize_t got = pread(fd, block.data() + done, most - done, static_cast<off_t>(at + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return absl::InternalError(absl::StrCat("the file cannot be read (error ", errno, ")"));

@@ -22,8 +22,8 @@ namespace superfluid {
 //  1. At most `at_once` parts run at a time: the rest of the process keeps its processors.
 //  2. Those that wait take turns, so that a small piece of work does not wait for a large one.
 //
-// Threads: Begin and Continue one; parts run on the executor's. Lifetime: shared with the tasks that it began;
-// work that waits or runs is finished whether anybody else holds the runner or not.
+// Threads: Begin and Continue one; parts run on the executor's. Lifetime: shared with the tasks
+// that it began; work that waits or runs is finished whether anybody else holds the runner or not.
 class PieceRunner : public std::enable_shared_from_this<PieceRunner> {
  public:
   // Does one part; returns whether there is more. Holds no actor.

@@ -195,20 +195,20 @@ absl::Status StateOpsState::BeginCopy(uint64_t seq, OpenOp& op,
   const auto pass = std::make_shared<PayloadPass>(
       absl::MakeConstSpan(op.segment->data() + linkw::kStateEnvelopeBytes, envelope.payload_bytes),
       absl::MakeSpan(op.import->bytes.get(), envelope.payload_bytes));
-  return Busy(pieces_->Begin([self = compat::Weak<StateOps>(StateOps(self_)), seq, pass,
-                            segment = op.segment, import = op.import,
-                            token = op.run.token]() mutable {
-    const absl::StatusOr<bool> done =
-        pass->Step(kPieceBytes, [&token] { return token->cancelled(); });
-    if (done.ok() && !*done) return true;
-    ImportCopied copied{.seq = seq,
-                        .status = done.ok() ? CheckPayload(import->envelope, *pass)
-                                            : Stopped(done.status(), *token)};
-    segment.reset();
-    import.reset();  // before anybody is told: who is told drops the last reference
-    compat::SendFromOutside(self.Lock(), std::move(copied));
-    return false;
-  }));
+  return Busy(
+      pieces_->Begin([self = compat::Weak<StateOps>(StateOps(self_)), seq, pass,
+                      segment = op.segment, import = op.import, token = op.run.token]() mutable {
+        const absl::StatusOr<bool> done =
+            pass->Step(kPieceBytes, [&token] { return token->cancelled(); });
+        if (done.ok() && !*done) return true;
+        ImportCopied copied{.seq = seq,
+                            .status = done.ok() ? CheckPayload(import->envelope, *pass)
+                                                : Stopped(done.status(), *token)};
+        segment.reset();
+        import.reset();  // before anybody is told: who is told drops the last reference
+        compat::SendFromOutside(self.Lock(), std::move(copied));
+        return false;
+      }));
 }
 
 void StateOpsState::OnImportCopied(const ImportCopied& copied) {

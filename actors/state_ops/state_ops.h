@@ -80,10 +80,10 @@ class StateOpsState {
     linkw::OpHandle handle{};
     bool is_export = false;
     std::shared_ptr<const Segment> segment;
-    uint64_t private_bytes = 0;            // copied for it
-    RunOp run;                             // what the engine is told
+    uint64_t private_bytes = 0;             // copied for it
+    RunOp run;                              // what the engine is told
     std::shared_ptr<ImportedState> import;  // of an import: the copy, until the engine has it
-    OpEnded ended;                         // of an export: what it is sealed with
+    OpEnded ended;                          // of an export: what it is sealed with
   };
 
   absl::StatusOr<std::shared_ptr<const Segment>> Allocate(linkw::BufId id, uint64_t bytes);
@@ -104,7 +104,7 @@ class StateOpsState {
   StateOpsContext context_;
   std::optional<BufferTable> buffers_;
   std::shared_ptr<PieceRunner> pieces_;  // from Start on
-  std::map<uint64_t, OpenOp> ops_;  // by the seq of their submit
+  std::map<uint64_t, OpenOp> ops_;       // by the seq of their submit
 };
 
 StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsState> self,

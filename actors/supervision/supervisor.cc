@@ -68,12 +68,11 @@ void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress>
   progress_ = std::move(progress);
   places_.emplace(config_.places);
   audio_copies_ = std::make_shared<MemoryBudget>(config_.live_audio_bytes);
-  engine_ = compat::Spawn(
-      *self_, OnEngineThread(), EngineActorBehavior,
-      EngineActorOptions{.make_engine = config_.make_engine,
-                         .step_budget = config_.step_budget,
-                         .live_audio_bytes = config_.live_audio_bytes},
-      progress_);
+  engine_ = compat::Spawn(*self_, OnEngineThread(), EngineActorBehavior,
+                          EngineActorOptions{.make_engine = config_.make_engine,
+                                             .step_budget = config_.step_budget,
+                                             .live_audio_bytes = config_.live_audio_bytes},
+                          progress_);
   self_->monitor(engine_);
   alarms_ = compat::Spawn(*self_, OnLinkThread(), AlarmClockBehavior);
   self_->monitor(alarms_);

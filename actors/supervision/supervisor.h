@@ -152,8 +152,7 @@ class SupervisorState {
   uint64_t context_tokens_ = 0;
   std::shared_ptr<const std::vector<StateSpace>> spaces_;
   std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
-  const std::shared_ptr<MemoryBudget> file_copies_ =
-      std::make_shared<MemoryBudget>(kFileCopyBytes);
+  const std::shared_ptr<MemoryBudget> file_copies_ = std::make_shared<MemoryBudget>(kFileCopyBytes);
   std::shared_ptr<MemoryBudget> audio_copies_;  // from Start on
   std::map<LinkId, Link> links_;
   std::optional<LinkPlaces> places_;

@@ -260,7 +260,8 @@ void TranscriberState::PumpLiveAudio() {
 }
 
 // Copies, so that the peer may reuse the buffer for a later chunk. A span costs its peer nothing,
-// and the engine may be inside a long step: what is on its way to it is bounded before it is copied.
+// and the engine may be inside a long step: what is on its way to it is bounded before it is
+// copied.
 void TranscriberState::PushFromBuffer(const linkw::BufferSpan& span, const BufferBound& bound) {
   struct Copy {
     std::shared_ptr<const void> room;

@@ -33,9 +33,9 @@ struct TranscriberContext {
   Dispatcher dispatcher;
   LinkWriter writer;
   EngineActor engine;
-  std::shared_ptr<BlockingExecutor> readers;  // of recordings
+  std::shared_ptr<BlockingExecutor> readers;   // of recordings
   std::shared_ptr<MemoryBudget> audio_copies;  // of live audio, on their way to the engine
-  std::string media_root;                     // audio files lie below it
+  std::string media_root;                      // audio files lie below it
   uint32_t max_frame = linkw::kDefaultMaxFrame;
   uint32_t segment_credit = kSegmentCredit;  // segments decoded and not yet written to the socket
   int64_t deadline_ns = 0;  // monotonic; 0: none. The Dispatcher cancels when it passes

@@ -21,14 +21,14 @@ namespace superfluid {
 // `name` is what error texts call the file: what the client called it.
 //
 // Internal, of opening and of Read: the system cannot read the file (an I/O error, a lost mount).
-// Other errors of opening, all InvalidArgument: an empty file, one whose format is not recognised or
-// whose header is damaged, one that holds no audio (a header only), a rate or channel count beyond
-// the limits.
-// Other errors of AudioSource::Read, all InvalidArgument, after whatever could be decoded was delivered:
-// the data are damaged; they end before the length that the container promises (flac, wav, w64,
-// aiff, au, mp3 with a Xing, Info or VBRI frame, ogg in the middle of a page; a length that stands
-// for "not known", such as the 4 GB of a wav that was written into a pipe, promises nothing); the
-// file gets shorter while it is read; the audio lasts longer than `limits` allow.
+// Other errors of opening, all InvalidArgument: an empty file, one whose format is not recognised
+// or whose header is damaged, one that holds no audio (a header only), a rate or channel count
+// beyond the limits. Other errors of AudioSource::Read, all InvalidArgument, after whatever could
+// be decoded was delivered: the data are damaged; they end before the length that the container
+// promises (flac, wav, w64, aiff, au, mp3 with a Xing, Info or VBRI frame, ogg in the middle of a
+// page; a length that stands for "not known", such as the 4 GB of a wav that was written into a
+// pipe, promises nothing); the file gets shorter while it is read; the audio lasts longer than
+// `limits` allow.
 //
 // Threads: any one thread at a time, like AudioSource.
 

@@ -91,8 +91,7 @@ class EngineActorTest : public testing::Test {
 
   void Start(EngineFactory make_engine) {
     engine_ = compat::Spawn(*system_, compat::Placement::kPooled, EngineActorBehavior,
-                            EngineActorOptions{.make_engine = std::move(make_engine)},
-                            progress_);
+                            EngineActorOptions{.make_engine = std::move(make_engine)}, progress_);
     compat::SendFromOutside(engine_, CreateEngine{});
     scheduler_->run();
   }

@@ -89,8 +89,7 @@ TEST_F(FileCopyTest, StopsWhenItIsCancelledAndGivesItsMemoryBack) {
   Write("file", std::string(4 * kMiB, 'x'));
   CancelToken cancelled;
   cancelled.Cancel(CancelReason::kDraining, 1);
-  const absl::Status status =
-      CopyFile(root_, "file", most_, *budget_, cancelled).status();
+  const absl::Status status = CopyFile(root_, "file", most_, *budget_, cancelled).status();
   EXPECT_EQ(linkw::FromAbsl(status), Status::kCancelled);
   EXPECT_NE(std::string(status.message()).find("draining"), std::string::npos) << status;
   EXPECT_EQ(StatusOf("file"), Status::kOk);

@@ -205,8 +205,7 @@ TEST(AudioFileTest, AFileThatShrinksMeanwhileEndsWithAnError) {
 // An I/O error is no damage. A descriptor that was not opened for reading gives one.
 TEST(AudioFileTest, AFileThatCannotBeReadIsNoDamagedOne) {
   const std::string path = testing::TempDir() + "/cannot_be_read.wav";
-  std::ofstream(path, std::ios::binary) 
-      << EncodeSound(kWav16, 16000, 1, Sine(16000, 1, 0.1));
+  std::ofstream(path, std::ios::binary) << EncodeSound(kWav16, 16000, 1, Sine(16000, 1, 0.1));
   const auto source = OpenAudioFile(open(path.c_str(), O_WRONLY | O_CLOEXEC), "talk.wav");
   ASSERT_EQ(source.status().code(), absl::StatusCode::kInternal) << source.status();
   EXPECT_NE(source.status().message().find("talk.wav"), std::string::npos);
