@@ -221,7 +221,7 @@ void StateOpsState::OnImportCopied(const ImportCopied& copied) {
     return Finish(copied.seq, copied.status, 0);
   }
   op.run.import = std::exchange(op.import, nullptr);
-  SendRun(op.run);
+  SendRun(std::move(op.run));  // the engine's alone, to let go of
 }
 
 // What an op keeps does not name this actor, or it would keep itself.
