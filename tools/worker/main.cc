@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
     return exit->code;
   }
   const auto& options = std::get<superfluid::WorkerOptions>(parsed);
-  if (const absl::Status log = superfluid::StartLog(options.log_level); !log.ok()) {
+  if (const absl::Status log = superfluid::StartLog(options.log_level, options.log_name);
+      !log.ok()) {
     std::fprintf(stderr, "superfluid_worker: no log: %s\n", log.ToString().c_str());
     return superfluid::kExitCannotStart;
   }

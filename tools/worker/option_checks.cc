@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -31,6 +32,17 @@ CLI::Validator AbsolutePath() {
   return {[](const std::string& text) -> std::string {
             if (!text.empty() && text.front() == '/') return {};
             return absl::StrCat("'", text, "' is not an absolute path");
+          },
+          ""};
+}
+
+CLI::Validator PlainName() {
+  return {[](const std::string& text) -> std::string {
+            const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+              return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
+            });
+            if (plain && !text.empty()) return {};
+            return absl::StrCat("'", text, "' is not a plain name: letters, digits, -, _ and .");
           },
           ""};
 }

@@ -22,6 +22,9 @@ CLI::Validator OneOf(const std::vector<std::string>& choices);
 // "'audio' is not an absolute path".
 CLI::Validator AbsolutePath();
 
+// Letters, digits, '-', '_' and '.': "'a b' is not a plain name".
+CLI::Validator PlainName();
+
 }  // namespace superfluid
 
 #endif  // SUPERFLUID_TOOLS_WORKER_OPTION_CHECKS_H_

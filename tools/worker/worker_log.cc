@@ -81,10 +81,11 @@ class LevelName : public spdlog::custom_flag_formatter {
   }
 };
 
-void UseForLogging(LogWriter& writer, const std::string& level) {
+void UseForLogging(LogWriter& writer, const std::string& level, const std::string& name) {
   auto logger = std::make_shared<spdlog::logger>("worker", std::make_shared<QueueSink>(writer));
   auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
-  formatter->add_flag<LevelName>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%fZ %* %v");
+  formatter->add_flag<LevelName>('*').set_pattern(
+      absl::StrCat("%Y-%m-%dT%H:%M:%S.%fZ %* %v", name.empty() ? "" : " worker=", name));
   logger->set_formatter(std::move(formatter));
   logger->set_level(spdlog::level::from_str(level));
   spdlog::set_default_logger(logger);
@@ -122,7 +123,7 @@ absl::Status TakeOverStandardOutput(Log& log) {
 
 }  // namespace
 
-absl::Status StartLog(const std::string& level) {
+absl::Status StartLog(const std::string& level, const std::string& name) {
   const LeaveSignalsToOthers guard;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
   const int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -131,7 +132,7 @@ absl::Status StartLog(const std::string& level) {
   }
   try {
     auto log = std::make_unique<Log>(fd);
-    UseForLogging(log->writer, level);
+    UseForLogging(log->writer, level, name);
     TheLog().store(log.release(), std::memory_order_release);
   } catch (const std::system_error& error) {
     return absl::InternalError(absl::StrCat("cannot start a thread: ", error.code().message()));

@@ -14,9 +14,10 @@ namespace superfluid {
 // logged as `library.says`; the standard error that the process was given is kept aside.
 
 // Makes the log spdlog's default logger, for lines of `level` ("trace" to "error", "off") and
-// above. Errors: Internal (no thread or no pipe can be had). REQUIRES: called once, from main,
-// while there is no other thread; the threads that it makes leave signals to others.
-absl::Status StartLog(const std::string& level);
+// above, each of which ends with worker=NAME if `name` is not empty. Errors: Internal (no thread or
+// no pipe can be had). REQUIRES: called once, from main, while there is no other thread; the
+// threads that it makes leave signals to others; `name` is of letters, digits, '-', '_' and '.'.
+absl::Status StartLog(const std::string& level, const std::string& name);
 
 // Logs a line that no level holds back, `text` and a newline.
 void LogPlainly(std::string_view text);

@@ -114,6 +114,9 @@ void AddProcessOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
   app.add_option("--log-level", options.log_level, "Least level of what is logged")
       ->capture_default_str()
       ->check(OneOf({"trace", "debug", "info", "warn", "error", "off"}));
+  app.add_option("--log-name", options.log_name,
+                 "Name that every line of the log ends with, as worker=NAME")
+      ->check(PlainName());
   app.add_option("--drain-ms", raw.drain_ms, "How long SIGTERM lets open work finish")
       ->capture_default_str()
       ->check(WholeNumber(0, kDayMs, kMilliseconds));

@@ -28,6 +28,7 @@ struct WorkerOptions {
   std::string media_root = "/";     // bounds the recordings and images that a daemon names
   std::string model_root = "/";     // the same for adapters and strategy artifacts
   std::string log_level = "info";
+  std::string log_name;  // in every line of the log, as worker=NAME; empty: not
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
   absl::Duration drain_patience = absl::Seconds(30);
   absl::Duration step_budget = absl::Milliseconds(10);

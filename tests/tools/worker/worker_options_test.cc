@@ -114,6 +114,8 @@ TEST(WorkerOptionsTest, NumbersSayTheirUnitAndRange) {
 }
 
 TEST(WorkerOptionsTest, OtherMistakes) {
+  EXPECT_EQ(Wrong({"--log-name", "a b"}),
+            "--log-name: 'a b' is not a plain name: letters, digits, -, _ and .");
   EXPECT_EQ(Wrong({"--log-level", "loud"}),
             "--log-level: 'loud' is none of trace, debug, info, warn, error, off");
   EXPECT_EQ(Wrong({"--media-root", "audio"}), "--media-root: 'audio' is not an absolute path");
