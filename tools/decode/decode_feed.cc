@@ -8,17 +8,14 @@
 #include <cerrno>
 #include <memory>
 #include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 
 namespace superfluid::decode {
 namespace {
 
-constexpr uint64_t kBytesPerSecond = 16000 * sizeof(float);
-constexpr size_t kChunkBytes = 32u << 10;  // half a second
-constexpr int kLookAgainMs = 20;
-
-absl::Duration LengthOf(uint64_t bytes) {
-  return absl::Seconds(static_cast<double>(bytes) / kBytesPerSecond);
-}
+constexpr size_t kChunkBytes = size_t{128} << 10;  // two seconds
 
 }  // namespace
 
@@ -36,39 +33,32 @@ DecodeFeed::~DecodeFeed() {
   thread_.join();
 }
 
-absl::Status DecodeFeed::failure() const {
-  const std::lock_guard lock(mutex_);
-  return failure_;
-}
-
 void DecodeFeed::Run(const OwnedFd& recording) {
-  auto process = pool_.Begin(recording.get(), limits_);
-  const absl::Status status = process.ok() ? Feed(**process) : process.status();
-  if (status.ok()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    failure_ = status;
-  }
-  target_.failed();
+  const absl::StatusOr<DecodeSummary> outcome = Decode(recording.get());
+  if (!absl::IsCancelled(outcome.status())) target_.ended(outcome);
 }
 
-// OK too if it was stopped, or the target wants no more; the process is killed then.
-absl::Status DecodeFeed::Feed(DecodeProcess& process) {
-  uint64_t sent = 0;
-  while (WaitForSamples(process.pcm_fd())) {
-    std::string samples(kChunkBytes, '\0');
-    const ssize_t got = read(process.pcm_fd(), samples.data(), samples.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      if (absl::Status status = process.Finish().status(); !status.ok()) return status;
-      target_.push("", true).IgnoreError();
-      return absl::OkStatus();
-    }
-    samples.resize(static_cast<size_t>(got));
-    sent += samples.size();
-    if (!WaitUntilWanted(sent) || !target_.push(std::move(samples), false).ok()) break;
+// Cancelled: the feed is being destroyed. The process is gone in any case.
+absl::StatusOr<DecodeSummary> DecodeFeed::Decode(int recording) const {
+  const auto process = pool_.Begin(recording, limits_);
+  if (!process.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat("no decoder can be started: ", process.status().message()));
   }
-  return absl::OkStatus();
+  if (absl::Status status = PushAll((*process)->pcm_fd()); !status.ok()) return status;
+  return (*process)->Finish();
+}
+
+absl::Status DecodeFeed::PushAll(int samples_fd) const {
+  std::vector<char> block(kChunkBytes);
+  while (WaitForSamples(samples_fd)) {
+    const ssize_t got = read(samples_fd, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return absl::OkStatus();
+    absl::Status status = target_.push({block.data(), static_cast<size_t>(got)});
+    if (!status.ok()) return status;
+  }
+  return absl::CancelledError("stopped");
 }
 
 // True: samples or their end are there. False: stop.
@@ -78,15 +68,6 @@ bool DecodeFeed::WaitForSamples(int fd) const {
   while (poll(fds.data(), fds.size(), -1) < 0 && errno == EINTR) {
   }
   return fds[1].revents == 0;
-}
-
-// Only another thread hears of what was used, so that is looked at again and again. False: stop.
-bool DecodeFeed::WaitUntilWanted(uint64_t bytes) const {
-  pollfd stop = {.fd = stop_.get(), .events = POLLIN, .revents = 0};
-  while (LengthOf(bytes) - target_.consumed() > kMaxLead) {
-    if (poll(&stop, 1, kLookAgainMs) > 0) return false;
-  }
-  return true;
 }
 
 }  // namespace superfluid::decode

@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tools/decode/decoder_program.h"
 #include "tools/superfluidd/api/daemon_metrics.h"
 #include "tools/superfluidd/api/router.h"
 #include "tools/superfluidd/daemon_log.h"
@@ -83,7 +84,9 @@ bool IsSame(const FleetWorker& a, const FleetWorker& b) {
 // The parts, and the order in which they end: listening, requests, sessions, workers, the loop.
 class Daemon {
  public:
-  Daemon(const DaemonConfig& config, const std::vector<FleetWorker>& workers, ReloadOptions reload)
+  // `decoder`: superfluid_decode; empty: there is none.
+  Daemon(const DaemonConfig& config, const std::vector<FleetWorker>& workers,
+         const std::string& decoder, ReloadOptions reload)
       : config_(config),
         reload_(std::move(reload)),
         workers_(workers),
@@ -91,6 +94,7 @@ class Daemon {
         fleet_({.workers = workers,
                 .max_waiting = config.max_waiting,
                 .max_waiting_of_tenant = config.max_waiting_of_key,
+                .decoder = std::make_shared<UploadDecoder>(decoder, uploads_),
                 .log = [this](const char* event,
                               const std::string& details) { log_.Event(event, details); }}),
         router_({.loop = &loop_,
@@ -103,6 +107,7 @@ class Daemon {
                  .started_unix = absl::ToUnixSeconds(absl::Now())},
                 std::make_shared<const ApiConfig>(ApiOf(config))),
         timer_(loop_.MakeTimer()) {
+    if (decoder.empty()) log_.Event("decoder.missing", "");
     sessions_.loop = &loop_;
     sessions_.handler = &router_;
     sessions_.uploads = uploads_;
@@ -231,7 +236,7 @@ int RunDaemon(const DaemonOptions& options, const ReloadOptions& reload) {
   }
   absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
   if (!signals.ok()) return Fail(signals.status());
-  Daemon daemon(config, *workers, reload);
+  Daemon daemon(config, *workers, decode::FindDecoder().value_or(""), reload);
   if (absl::Status status = daemon.Listen(); !status.ok()) return Fail(status);
   std::thread watch([&] {
     while (const std::optional<int> signal = signals->Wait()) daemon.OnSignal(*signal);

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
@@ -14,31 +15,29 @@ namespace {
 
 constexpr uint64_t kSecondBytes = 16000 * sizeof(float);
 
-// A transcription that uses what it is told to.
+// What takes the samples.
 struct Listener {
   std::atomic<uint64_t> heard = 0;  // bytes
-  std::atomic<double> consumed = 1e9;
   std::atomic<bool> refuses = false;
-  absl::Notification ended;   // all of it came
-  absl::Notification failed;  // it did not
-  absl::Notification full;    // as much as it may be ahead
+  absl::Notification begun;
+  absl::Notification may_go_on;
+  absl::Notification ended;
+  absl::StatusOr<DecodeSummary> outcome = absl::UnknownError("not ended");
 
   DecodeFeed::Target target() {
     return {.push =
-                [this](const std::string& samples, bool end) {
-                  if (refuses) return absl::UnavailableError("gone");
+                [this](std::string_view samples) {
+                  if (refuses) return absl::DataLossError("no room");
                   heard += samples.size();
-                  if (end) ended.Notify();
+                  if (!begun.HasBeenNotified()) begun.Notify();
+                  may_go_on.WaitForNotification();
                   return absl::OkStatus();
                 },
-            .consumed =
-                [this] {
-                  const uint64_t most = 10 * kSecondBytes;
-                  const bool near_full = heard + (uint64_t{64} << 10) > most;
-                  if (consumed == 0 && near_full && !full.HasBeenNotified()) full.Notify();
-                  return absl::Seconds(consumed.load());
-                },
-            .failed = [this] { failed.Notify(); }};
+            .ended =
+                [this](const absl::StatusOr<DecodeSummary>& how) {
+                  outcome = how;
+                  ended.Notify();
+                }};
   }
 };
 
@@ -47,57 +46,60 @@ class FeedTest : public testing::Test {
   std::unique_ptr<DecodeFeed> Feed(const std::string& bytes, const DecodeLimits& limits = {}) {
     return std::make_unique<DecodeFeed>(pool_, MemfdOf(bytes), limits, listener_.target());
   }
+  absl::Status OutcomeOf(const std::string& bytes, const DecodeLimits& limits = {}) {
+    if (!listener_.may_go_on.HasBeenNotified()) listener_.may_go_on.Notify();
+    const auto feed = Feed(bytes, limits);
+    listener_.ended.WaitForNotification();
+    return listener_.outcome.status();
+  }
 
   DecoderPool pool_{*FindDecoder(), 1};
   Listener listener_;
 };
 
-TEST_F(FeedTest, PushesAllAndTheEnd) {
-  const auto feed = Feed(AmrBytes(150));
-  listener_.ended.WaitForNotification();
+TEST_F(FeedTest, PushesAllAndSaysWhatItWas) {
+  ASSERT_EQ(OutcomeOf(AmrBytes(150)), absl::OkStatus());
   EXPECT_EQ(listener_.heard, 3 * kSecondBytes);
-  EXPECT_TRUE(feed->failure().ok());
+  EXPECT_EQ(listener_.outcome->samples, 3 * 16000u);
 }
 
-TEST_F(FeedTest, StaysALittleAhead) {
-  listener_.consumed = 0;
-  const auto feed = Feed(AmrBytes(50 * 60));
-  listener_.full.WaitForNotification();
-  EXPECT_LE(listener_.heard, 10 * kSecondBytes);
-  listener_.consumed = 1e9;
-  listener_.ended.WaitForNotification();
-  EXPECT_EQ(listener_.heard, 60 * kSecondBytes);
-}
-
-TEST_F(FeedTest, EndsWhileItWaits) {
-  listener_.consumed = 0;
-  auto feed = Feed(AmrBytes(50 * 60));
-  listener_.full.WaitForNotification();
+TEST_F(FeedTest, EndsWhileItIsDecoding) {
+  auto feed = Feed(AmrBytes(50 * 7200));
+  listener_.begun.WaitForNotification();
+  listener_.may_go_on.Notify();
   feed.reset();
+  EXPECT_LT(listener_.heard, 7200 * kSecondBytes);
   EXPECT_FALSE(listener_.ended.HasBeenNotified());
 }
 
-TEST_F(FeedTest, EndsAtOnce) { Feed(AmrBytes(50 * 60)).reset(); }
+TEST_F(FeedTest, EndsAtOnce) {
+  listener_.may_go_on.Notify();
+  Feed(AmrBytes(50 * 60)).reset();
+}
 
 TEST_F(FeedTest, SaysWhyThereIsNoSound) {
-  const auto feed = Feed("neither sound nor picture");
-  listener_.failed.WaitForNotification();
-  EXPECT_TRUE(absl::IsInvalidArgument(feed->failure())) << feed->failure();
+  const absl::Status status = OutcomeOf("neither sound nor picture");
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_EQ(listener_.heard, 0u);
 }
 
 TEST_F(FeedTest, SaysWhyItEndsEarly) {
-  const auto feed = Feed(AmrBytes(100), {.max_seconds = 1});
-  listener_.failed.WaitForNotification();
-  EXPECT_TRUE(absl::IsResourceExhausted(feed->failure())) << feed->failure();
+  const absl::Status status = OutcomeOf(AmrBytes(100), {.max_seconds = 1});
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_EQ(listener_.heard, kSecondBytes);
-  EXPECT_FALSE(listener_.ended.HasBeenNotified());
 }
 
 TEST_F(FeedTest, EndsWithItsTarget) {
   listener_.refuses = true;
-  const auto feed = Feed(AmrBytes(50 * 60));
-  EXPECT_TRUE(feed->failure().ok());
+  const absl::Status status = OutcomeOf(AmrBytes(50 * 60));
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+}
+
+TEST_F(FeedTest, SaysThatNoDecoderCanBeStarted) {
+  DecoderPool none("/nowhere/superfluid_decode", 0);
+  const DecodeFeed feed(none, MemfdOf("x"), {}, listener_.target());
+  listener_.ended.WaitForNotification();
+  EXPECT_TRUE(absl::IsUnavailable(listener_.outcome.status())) << listener_.outcome.status();
 }
 
 }  // namespace

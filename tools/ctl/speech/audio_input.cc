@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "protocol/messages/status.h"
 #include "tools/ctl/speech/audio_kind.h"
+#include "tools/decode/foreign_recording.h"
 
 namespace superfluid::ctl {
 namespace {
@@ -49,9 +50,9 @@ bool IsToBeDecoded(const TranscribeOptions& options) {
   if (options.raw) return false;
   const absl::StatusOr<OwnedFd> fd = OpenInput(options.file, -1);
   if (!fd.ok()) return false;
-  std::array<char, kForeignKindBytes> bytes = {};
+  std::array<char, decode::kForeignKindBytes> bytes = {};
   const ssize_t got = pread(fd->get(), bytes.data(), bytes.size(), 0);
-  return got > 0 && IsForeignRecording({bytes.data(), static_cast<size_t>(got)});
+  return got > 0 && decode::IsForeignRecording({bytes.data(), static_cast<size_t>(got)});
 }
 
 }  // namespace
@@ -110,7 +111,7 @@ absl::StatusOr<AudioInput> AudioInput::OpenShared(const TranscribeOptions& optio
   if (!bytes.ok()) return bytes.status();
   const std::string_view contents(reinterpret_cast<const char*>(bytes->segment.data()),
                                   bytes->length);
-  if (options.decode || (!options.raw && IsForeignRecording(contents))) {
+  if (options.decode || (!options.raw && decode::IsForeignRecording(contents))) {
     const absl::StatusOr<OwnedFd> copy = bytes->segment.DuplicateFd();
     if (!copy.ok()) return copy.status();
     return OpenDecoded(options, copy->get(), bytes->length);

@@ -1,6 +1,5 @@
 #include "tools/ctl/speech/audio_kind.h"
 
-#include <algorithm>
 #include <array>
 
 namespace superfluid::ctl {
@@ -29,37 +28,8 @@ constexpr std::array kKinds = {
     Kind{"FLV\x01", 0, "a Flash video"},
 };
 
-constexpr std::array kForeign = {
-    Kind{"ftyp", 4, ""},
-    Kind{"moov", 4, ""},
-    Kind{"\x1A\x45\xDF\xA3", 0, ""},
-    Kind{"#!AMR", 0, ""},
-    Kind{"\x30\x26\xB2\x75\x8E\x66\xCF\x11", 0, ""},
-    Kind{"FLV\x01", 0, ""},
-    Kind{"AVI ", 8, ""},
-    Kind{std::string_view("\0\0\x01\xBA", 4), 0, ""},  // MPEG program stream
-    Kind{"\x0B\x77", 0, ""},                           // AC-3
-    Kind{"wvpk", 0, ""},
-    Kind{"MAC ", 0, ""},
-    Kind{"TTA1", 0, ""},
-    Kind{".RMF", 0, ""},
-};
-
-constexpr size_t kTransportPacket = 188;
-constexpr char kTransportSync = 0x47;
-
 bool Has(std::string_view begin, const Kind& kind) {
   return begin.size() >= kind.at && begin.substr(kind.at, kind.magic.size()) == kind.magic;
-}
-
-// The sync word of a frame with a layer that MP3 does not have.
-bool BeginsAsAdts(std::string_view begin) {
-  return begin.size() > 1 && begin[0] == '\xFF' && (begin[1] & 0xF6) == 0xF0;
-}
-
-bool BeginsAsTransportStream(std::string_view begin) {
-  return begin.size() > kTransportPacket && begin[0] == kTransportSync &&
-         begin[kTransportPacket] == kTransportSync;
 }
 
 }  // namespace
@@ -75,12 +45,6 @@ std::string RecordingKind(std::string_view begin) {
     if (Has(begin, kind)) return kind.name;
   }
   return "";
-}
-
-bool IsForeignRecording(std::string_view begin) {
-  return BeginsAsAdts(begin) || BeginsAsTransportStream(begin) ||
-         std::any_of(kForeign.begin(), kForeign.end(),
-                     [begin](const Kind& kind) { return Has(begin, kind); });
 }
 
 }  // namespace superfluid::ctl

@@ -18,14 +18,6 @@ bool BeginsAsWav(std::string_view begin);
 // tag cannot be told from samples. Pure.
 std::string RecordingKind(std::string_view begin);
 
-// How many bytes from the beginning of a file tell whether it is foreign.
-inline constexpr size_t kForeignKindBytes = 256;
-
-// Whether the file that begins with these bytes is of a kind that holds recordings and that the
-// worker does not read: mp4, m4a, aac, webm, amr, wma ... Raw samples may look like aac and mpeg
-// transport streams. Pure.
-bool IsForeignRecording(std::string_view begin);
-
 }  // namespace superfluid::ctl
 
 #endif  // SUPERFLUID_TOOLS_CTL_SPEECH_AUDIO_KIND_H_

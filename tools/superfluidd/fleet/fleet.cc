@@ -1,6 +1,7 @@
 #include "tools/superfluidd/fleet/fleet.h"
 
 #include <atomic>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,12 +36,20 @@ class ActorHandle final : public RequestHandle {
 std::vector<WorkerSpec> SpecsOf(const std::vector<FleetWorker>& workers) {
   std::vector<WorkerSpec> specs;
   for (const FleetWorker& worker : workers) {
-    specs.push_back({.name = absl::StrCat("worker-", specs.size()),
-                     .model = worker.model,
-                     .command = worker.command,
-                     .places = worker.places});
+    WorkerSpec& spec = specs.emplace_back();
+    spec.name = absl::StrCat("worker-", specs.size() - 1);
+    spec.model = worker.model;
+    spec.command = worker.command;
+    spec.command.arguments.insert(spec.command.arguments.end(), {"--log-name", spec.name});
+    spec.places = worker.places;
   }
   return specs;
+}
+
+std::set<std::string> ModelsOf(const std::vector<FleetWorker>& workers) {
+  std::set<std::string> models;
+  for (const FleetWorker& worker : workers) models.insert(worker.model);
+  return models;
 }
 
 caf::actor_system_config MakeConfig() {
@@ -73,11 +82,13 @@ class Fleet::Impl {
             system, compat::Placement::kPooled, SchedulerBehavior,
             SchedulerConfig{.queue = {.waiting = options.max_waiting,
                                       .waiting_of_tenant = options.max_waiting_of_tenant},
+                            .models = ModelsOf(options.workers),
                             .workers = options.workers.size(),
                             .board = board})),
         supervisor(compat::Spawn(system, compat::Placement::kPooled, FleetSupervisorBehavior,
                                  FleetConfig{.workers = SpecsOf(options.workers),
                                              .scheduler = scheduler,
+                                             .decoder = options.decoder,
                                              .log = options.log})) {}
 
   caf::actor_system_config config = MakeConfig();
@@ -137,6 +148,7 @@ void Fleet::CancelAll() {
 }
 
 void Fleet::Replace(const std::vector<FleetWorker>& workers) {
+  compat::SendFromOutside(impl_->scheduler, ServeModels{ModelsOf(workers)});
   compat::SendFromOutside(
       impl_->supervisor,
       ReplaceWorkers{std::make_shared<const std::vector<WorkerSpec>>(SpecsOf(workers))});

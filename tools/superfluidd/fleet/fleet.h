@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/superfluidd/fleet/speech_service.h"
+#include "tools/superfluidd/fleet/upload_decoder.h"
 #include "tools/superfluidd/fleet/worker_process.h"
 
 namespace superfluid::daemon {
@@ -21,6 +22,7 @@ struct FleetOptions {
   std::vector<FleetWorker> workers;
   size_t max_waiting = 256;
   size_t max_waiting_of_tenant = 256;
+  std::shared_ptr<UploadDecoder> decoder;  // of recordings that workers do not read
   std::function<void(const char* event, const std::string& details)> log;
 };
 
@@ -48,7 +50,8 @@ class Fleet final : public SpeechService {
   // Cancels what is open.
   void CancelAll();
   // Has each worker replaced by one of the new kind, one after the other, when it is idle. The
-  // number of workers stays.
+  // number of workers stays. Requests that wait for a model that is not among them end with
+  // kNotFound at once.
   void Replace(const std::vector<FleetWorker>& workers);
   // Ends the workers, then calls `done`.
   void Stop(absl::Duration patience, std::function<void()> done);

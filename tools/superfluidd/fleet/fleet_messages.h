@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "actors/runtime/caf_compat.h"
 #include "caf/allowed_unsafe_message_type.hpp"
 #include "protocol/messages/messages.h"
 #include "tools/superfluidd/fleet/dispatch_queue.h"
 #include "tools/superfluidd/fleet/speech_service.h"
+#include "tools/superfluidd/fleet/upload_decoder.h"
 #include "tools/superfluidd/fleet/worker_process.h"
 
 // What the fleet's actors say to each other, and their handles:
@@ -42,6 +45,7 @@ SUPERFLUIDD_DECLARE_MESSAGE(RequeueRequest)
 SUPERFLUIDD_DECLARE_MESSAGE(WorkerUp)
 SUPERFLUIDD_DECLARE_MESSAGE(WorkerDown)
 SUPERFLUIDD_DECLARE_MESSAGE(WorkerHealth)
+SUPERFLUIDD_DECLARE_MESSAGE(ServeModels)
 SUPERFLUIDD_DECLARE_MESSAGE(CancelById)
 SUPERFLUIDD_DECLARE_MESSAGE(DescribeFleet)
 SUPERFLUIDD_DECLARE_MESSAGE(DrainFleet)
@@ -51,6 +55,7 @@ SUPERFLUIDD_DECLARE_MESSAGE(ConnectWorker)
 SUPERFLUIDD_DECLARE_MESSAGE(StartJob)
 SUPERFLUIDD_DECLARE_MESSAGE(CancelJob)
 SUPERFLUIDD_DECLARE_MESSAGE(PushJobSamples)
+SUPERFLUIDD_DECLARE_MESSAGE(UploadDecoded)
 SUPERFLUIDD_DECLARE_MESSAGE(RepliesArrived)
 SUPERFLUIDD_DECLARE_MESSAGE(CheckWorker)
 SUPERFLUIDD_DECLARE_MESSAGE(EndWorker)
@@ -73,17 +78,18 @@ using RequestActor = compat::Handle<caf::result<void>(BeginRequest), caf::result
                                     caf::result<void>(JobAudio), caf::result<void>(JobEnded)>;
 
 // Who waits, who runs where. See scheduler.h.
-using Scheduler = compat::Handle<caf::result<void>(AdmitRequest), caf::result<void>(RequeueRequest),
-                                 caf::result<void>(WorkerUp), caf::result<void>(WorkerDown),
-                                 caf::result<void>(WorkerHealth), caf::result<void>(CancelById),
-                                 caf::result<void>(DescribeFleet), caf::result<void>(DrainFleet),
-                                 caf::result<void>(CancelAll), caf::result<void>(SchedulerTick)>;
+using Scheduler = compat::Handle<
+    caf::result<void>(AdmitRequest), caf::result<void>(RequeueRequest), caf::result<void>(WorkerUp),
+    caf::result<void>(WorkerDown), caf::result<void>(WorkerHealth), caf::result<void>(ServeModels),
+    caf::result<void>(CancelById), caf::result<void>(DescribeFleet), caf::result<void>(DrainFleet),
+    caf::result<void>(CancelAll), caf::result<void>(SchedulerTick)>;
 
 // The link to one worker process, and the process. See worker_link.h.
-using WorkerLink = compat::Handle<caf::result<void>(ConnectWorker), caf::result<void>(StartJob),
-                                  caf::result<void>(CancelJob), caf::result<void>(PushJobSamples),
-                                  caf::result<void>(RepliesArrived), caf::result<void>(CheckWorker),
-                                  caf::result<void>(EndWorker)>;
+using WorkerLink =
+    compat::Handle<caf::result<void>(ConnectWorker), caf::result<void>(StartJob),
+                   caf::result<void>(CancelJob), caf::result<void>(PushJobSamples),
+                   caf::result<void>(UploadDecoded), caf::result<void>(RepliesArrived),
+                   caf::result<void>(CheckWorker), caf::result<void>(EndWorker)>;
 
 // Starts workers, and starts them again. See fleet_supervisor.h.
 using FleetSupervisor =
@@ -116,11 +122,13 @@ struct WorkerKey {
 struct BeginRequest {};
 // The request waits, or has a worker. From the Scheduler, once.
 struct Admitted {};
-// There is no room. From the Scheduler, in place of Admitted.
+// There is no room. From the Scheduler, in place of Admitted; or later, if the request's model is
+// served no more.
 struct Refused {
   linkw::Status status = linkw::Status::kBusy;
   std::string message;
   absl::Duration retry_after;
+  std::string param = {};  // the field that is wrong; empty: none
 };
 // Run on this worker. From the Scheduler.
 struct WorkerAssigned {
@@ -148,6 +156,7 @@ struct JobEnded {
   linkw::Status status = linkw::Status::kOk;
   std::string message;
   std::shared_ptr<const linkw::TranscribeResult> result;  // null: none came
+  std::string param = {};  // the field that is wrong; empty: none, or not known
 };
 
 // ---- To the Scheduler
@@ -177,6 +186,10 @@ struct WorkerDown {
 struct WorkerHealth {
   WorkerKey key;
   bool healthy = true;
+};
+// Only these models are served from now on.
+struct ServeModels {
+  std::set<std::string> names;
 };
 struct CancelById {
   std::string id;
@@ -215,6 +228,11 @@ struct PushJobSamples {
   RequestNumber number{};
   std::shared_ptr<const std::string> samples;
   bool end = false;
+};
+// A job's recording is samples now, or cannot be. From the job's decoder.
+struct UploadDecoded {
+  RequestNumber number{};
+  absl::StatusOr<DecodedUpload> upload;
 };
 // There is something to take from the link. From its reader thread.
 struct RepliesArrived {};

@@ -49,7 +49,8 @@ void FleetSupervisorState::StartSlot(uint32_t index) {
                        WorkerLinkConfig{.key = key,
                                         .spec = slot.spec,
                                         .supervisor = caf::actor_cast<FleetSupervisor>(self_),
-                                        .holder = slot.holder});
+                                        .holder = slot.holder,
+                                        .decoder = config_.decoder});
   if (slot.link) {
     self_->monitor(slot.link);
   } else {

@@ -53,7 +53,10 @@ void RequestActorState::OnAdmitted() {
 
 void RequestActorState::OnRefused(const Refused& refused) {
   if (phase_ == Phase::kEnded) return;
-  End(refused.status, refused.message, nullptr, refused.retry_after);
+  End({.status = refused.status,
+       .message = refused.message,
+       .param = refused.param,
+       .retry_after = refused.retry_after});
 }
 
 void RequestActorState::OnAssigned(const WorkerAssigned& assigned) {
@@ -84,8 +87,8 @@ void RequestActorState::OnCancel(CancelCause cause) {
   if (phase_ == Phase::kRunning)
     return compat::SendUrgent(self_, link_, CancelJob{context_.number});
   const bool late = cause == CancelCause::kDeadline;
-  End(late ? linkw::Status::kDeadlineExceeded : linkw::Status::kCancelled,
-      late ? "the deadline passed while the request waited for a worker" : "", nullptr);
+  End({.status = late ? linkw::Status::kDeadlineExceeded : linkw::Status::kCancelled,
+       .message = late ? "the deadline passed while the request waited for a worker" : ""});
 }
 
 void RequestActorState::OnSamples(const PushSamples& samples) {
@@ -115,7 +118,10 @@ void RequestActorState::OnJobEnded(const JobEnded& ended) {
     phase_ = Phase::kWaiting;
     return compat::Send(self_, context_.scheduler, RequeueRequest{context_.number});
   }
-  End(EndStatus(ended), ended.message, ended.result.get());
+  RequestOutcome outcome = {
+      .status = EndStatus(ended), .message = ended.message, .param = ended.param};
+  if (ended.result != nullptr) outcome.result = *ended.result;
+  End(std::move(outcome));
 }
 
 // A worker that died of a cancelled request leaves it cancelled.
@@ -131,15 +137,10 @@ void RequestActorState::OnDown(const caf::down_msg& down) {
       {.status = linkw::Status::kLinkClosed, .message = "the worker is gone", .result = nullptr});
 }
 
-void RequestActorState::End(linkw::Status status, std::string message,
-                            const linkw::TranscribeResult* result, absl::Duration retry_after) {
+// Tells the end, with the figures.
+void RequestActorState::End(RequestOutcome outcome) {
   phase_ = Phase::kEnded;
-  RequestOutcome outcome = {.status = status,
-                            .message = std::move(message),
-                            .result = {},
-                            .figures = figures_,
-                            .retry_after = retry_after};
-  if (result != nullptr) outcome.result = *result;
+  outcome.figures = figures_;
   outcome.figures.total = since_start();
   if (cancelled_at_.has_value()) outcome.figures.cancel = outcome.figures.total - *cancelled_at_;
   context_.listener->OnEnded(outcome);

@@ -53,8 +53,7 @@ class RequestActorState {
 
   absl::Duration since_start() const;
   linkw::Status EndStatus(const JobEnded& ended) const;
-  void End(linkw::Status status, std::string message, const linkw::TranscribeResult* result,
-           absl::Duration retry_after = absl::ZeroDuration());
+  void End(RequestOutcome outcome);
 
   RequestActor::pointer self_;
   RequestContext context_;

@@ -14,6 +14,13 @@ constexpr absl::Duration kLongestRetry = absl::Seconds(60);
 // Seconds of audio that a place is taken to work off in a second, for Retry-After only.
 constexpr double kAssumedSpeed = 5;
 
+Refused NotServed(const std::string& model) {
+  return {.status = linkw::Status::kNotFound,
+          .message = absl::StrCat("the model '", model, "' is served no more"),
+          .retry_after = absl::ZeroDuration(),
+          .param = "model"};
+}
+
 }  // namespace
 
 void SchedulerState::Start(SchedulerConfig config) {
@@ -28,6 +35,7 @@ std::optional<Refused> SchedulerState::WhyRefused(const AdmitRequest& admit) con
   if (draining_) {
     return Refused{linkw::Status::kDraining, "the daemon is shutting down", kShortestRetry};
   }
+  if (!IsServed(admit.waiting.model)) return NotServed(admit.waiting.model);
   if (by_id_.count(admit.id) > 0) {
     return Refused{linkw::Status::kInvalidArgument, "a request with this id is open",
                    absl::ZeroDuration()};
@@ -67,8 +75,13 @@ absl::Duration SchedulerState::RetryAfter() const {
 void SchedulerState::OnRequeue(RequestNumber number) {
   const auto found = open_.find(number);
   if (found == open_.end()) return;
-  FreePlace(found->second);
-  queue_.AddAgain(found->second.waiting);
+  Open& open = found->second;
+  FreePlace(open);
+  if (IsServed(open.waiting.model)) {
+    queue_.AddAgain(open.waiting);
+  } else {
+    compat::Send(self_, open.actor, NotServed(open.waiting.model));
+  }
   Dispatch();
 }
 
@@ -111,6 +124,16 @@ void SchedulerState::OnWorkerDown(const WorkerKey& key) {
 void SchedulerState::OnHealth(const WorkerHealth& health) {
   if (auto* worker = workers_.Find(health.key)) worker->healthy = health.healthy;
   Dispatch();
+}
+
+// Requests that run are finished by the workers that have them.
+void SchedulerState::OnServe(const ServeModels& serve) {
+  config_.models = serve.names;
+  for (const auto& [number, open] : open_) {
+    if (IsServed(open.waiting.model) || !queue_.Remove(number)) continue;
+    compat::Send(self_, open.actor, NotServed(open.waiting.model));
+  }
+  UpdateBoard();
 }
 
 void SchedulerState::OnCancelById(const CancelById& cancel) {
@@ -204,6 +227,7 @@ Scheduler::behavior_type SchedulerBehavior(Scheduler::stateful_pointer<Scheduler
       [self](const WorkerUp& up) { self->state.OnWorkerUp(up); },
       [self](const WorkerDown& down) { self->state.OnWorkerDown(down.key); },
       [self](const WorkerHealth& health) { self->state.OnHealth(health); },
+      [self](const ServeModels& serve) { self->state.OnServe(serve); },
       [self](const CancelById& cancel) { self->state.OnCancelById(cancel); },
       [self](const DescribeFleet& describe) { self->state.OnDescribe(describe); },
       [self](const DrainFleet& drain) { self->state.OnDrain(drain); },

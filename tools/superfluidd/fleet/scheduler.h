@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "tools/superfluidd/fleet/dispatch_queue.h"
@@ -34,7 +35,8 @@ class SummaryBoard {
 
 struct SchedulerConfig {
   DispatchQueue::Limits queue;
-  size_t workers = 0;  // configured
+  std::set<std::string> models;  // that are served
+  size_t workers = 0;            // configured
   std::shared_ptr<SummaryBoard> board;
 };
 
@@ -53,6 +55,7 @@ class SchedulerState {
   void OnWorkerUp(const WorkerUp& up);
   void OnWorkerDown(const WorkerKey& key);
   void OnHealth(const WorkerHealth& health);
+  void OnServe(const ServeModels& serve);
   void OnCancelById(const CancelById& cancel);
   void OnDescribe(const DescribeFleet& describe) const;
   void OnDrain(const DrainFleet& drain);
@@ -70,6 +73,7 @@ class SchedulerState {
   };
 
   std::optional<Refused> WhyRefused(const AdmitRequest& admit) const;
+  bool IsServed(const std::string& model) const { return config_.models.count(model) > 0; }
   absl::Duration RetryAfter() const;
   void FreePlace(Open& open);
   void Dispatch();

@@ -17,7 +17,9 @@ namespace superfluid::daemon {
 
 // One transcription that a client wants.
 struct SpeechRequest {
-  std::string id;      // unique among those that are open
+  std::string id;        // unique among those that are open
+  std::string trace_id;  // of the distributed trace, and of the request's span in it, for logs
+  std::string span_id;
   std::string tenant;  // whose it is: requests of different tenants share the workers fairly
   std::string model;   // the name of a configured model
   std::shared_ptr<const AudioBody> audio;  // a recording; null: live audio
@@ -50,6 +52,7 @@ struct RequestFigures {
 struct RequestOutcome {
   linkw::Status status = linkw::Status::kOk;
   std::string message;  // what went wrong; with kOk a remark on the audio, or empty
+  std::string param;    // the field of the form that is wrong; empty: none, or not known
   linkw::TranscribeResult
       result;  // with kCancelled and kDeadlineExceeded: of the part that was done
   RequestFigures figures;

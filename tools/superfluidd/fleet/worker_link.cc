@@ -34,10 +34,21 @@ uint32_t LargestOf(const nlohmann::json& object, const std::vector<std::string>&
   return largest;
 }
 
-uint32_t DeadlineMs(absl::Duration left) {
+int64_t DeadlineNs(int64_t now_ns, absl::Duration deadline) {
   constexpr absl::Duration kLongest = absl::Hours(24 * 30);
-  if (left > kLongest) return 0;
-  return static_cast<uint32_t>(std::max<int64_t>(absl::ToInt64Milliseconds(left), 1));
+  return deadline > kLongest ? 0 : now_ns + absl::ToInt64Nanoseconds(deadline);
+}
+
+// What is left of a deadline, as Link W takes it; 0: there is none.
+uint32_t DeadlineMs(int64_t now_ns, int64_t deadline_ns) {
+  constexpr int64_t kNsPerMs = 1'000'000;
+  if (deadline_ns == 0) return 0;
+  return static_cast<uint32_t>(std::max<int64_t>((deadline_ns - now_ns) / kNsPerMs, 1));
+}
+
+absl::Status TooLate() {
+  return linkw::MakeStatus(linkw::Status::kDeadlineExceeded,
+                           "the deadline passed while the recording was decoded");
 }
 
 }  // namespace
@@ -103,24 +114,58 @@ absl::Status WorkerLinkState::Connect() {
 
 void WorkerLinkState::OnStartJob(const StartJob& start) {
   Job job;
+  job.request = start.request;
   job.actor = start.actor;
-  const absl::Status status = client_ == nullptr || retiring_
-                                  ? linkw::MakeStatus(linkw::Status::kDraining, "the worker ends")
-                                  : Transcribe(start, job);
-  if (status.ok()) {
-    jobs_.emplace(start.number, std::move(job));
-    return OnReplies();
-  }
-  compat::Send(self_, start.actor,
-               JobEnded{.status = linkw::FromAbsl(status),
-                        .message = std::string(status.message()),
-                        .result = nullptr});
+  job.deadline_ns = DeadlineNs(compat::NowNs(self_), start.deadline);
+  if (absl::Status status = Begin(start.number, job); !status.ok()) return FailJob(job, status);
+  jobs_.emplace(start.number, std::move(job));
+  OnReplies();
 }
 
-absl::Status WorkerLinkState::Transcribe(const StartJob& start, Job& job) {
-  const SpeechRequest& request = *start.request;
+absl::Status WorkerLinkState::Begin(RequestNumber number, Job& job) {
+  if (client_ == nullptr || retiring_) {
+    return linkw::MakeStatus(linkw::Status::kDraining, "the worker ends");
+  }
+  const AudioBody* recording = job.request->audio.get();
+  if (recording != nullptr && UploadDecoder::IsFor(*recording)) return Decode(number, job);
+  return Transcribe(job);
+}
+
+absl::Status WorkerLinkState::Decode(RequestNumber number, Job& job) {
+  absl::StatusOr<std::unique_ptr<UploadDecode>> decoding = UploadDecode::Start(
+      config_.decoder, *job.request->audio,
+      [number, weak = compat::Weak<WorkerLink>(caf::actor_cast<WorkerLink>(self_))](
+          const absl::StatusOr<DecodedUpload>& upload) {
+        compat::SendFromOutside(weak.Lock(), UploadDecoded{number, upload});
+      });
+  if (!decoding.ok()) return decoding.status();
+  job.decoding = *std::move(decoding);
+  return absl::OkStatus();
+}
+
+void WorkerLinkState::OnDecoded(const UploadDecoded& decoded) {
+  const auto found = jobs_.find(decoded.number);
+  if (found == jobs_.end()) return;  // cancelled
+  Job& job = found->second;
+  job.decoding.reset();
+  absl::Status status = decoded.upload.status();
+  if (status.ok() && job.deadline_ns != 0 && job.deadline_ns <= compat::NowNs(self_)) {
+    status = TooLate();
+  }
+  if (status.ok()) {
+    job.decoded = *decoded.upload;
+    status = Transcribe(job);
+  }
+  if (status.ok()) return OnReplies();
+  FailJob(job, status);
+  jobs_.erase(found);
+  OnReplies();
+}
+
+absl::Status WorkerLinkState::Transcribe(Job& job) {
+  const SpeechRequest& request = *job.request;
   linkw::Transcribe transcribe;
-  absl::StatusOr<linkw::AudioSourceSpec> audio = OfferAudio(request, job);
+  absl::StatusOr<linkw::AudioSourceSpec> audio = OfferAudio(job);
   if (!audio.ok()) return audio.status();
   transcribe.audio = *std::move(audio);
   transcribe.language = request.language;
@@ -129,7 +174,7 @@ absl::Status WorkerLinkState::Transcribe(const StartJob& start, Job& job) {
   transcribe.prompt = request.prompt;
   transcribe.stream = request.stream;
   transcribe.partial_results = request.partials;
-  transcribe.deadline_ms = DeadlineMs(start.deadline);
+  transcribe.deadline_ms = DeadlineMs(compat::NowNs(self_), job.deadline_ns);
   if (request.audio == nullptr) transcribe.progress_ms = kProgressMs;
   absl::StatusOr<std::unique_ptr<linkw::TranscriptionStream>> stream =
       client_->Transcribe(transcribe);
@@ -138,28 +183,34 @@ absl::Status WorkerLinkState::Transcribe(const StartJob& start, Job& job) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<linkw::AudioSourceSpec> WorkerLinkState::OfferAudio(const SpeechRequest& request,
-                                                                   Job& job) {
+absl::StatusOr<linkw::AudioSourceSpec> WorkerLinkState::OfferAudio(Job& job) {
+  const SpeechRequest& request = *job.request;
   if (request.audio == nullptr) return linkw::AudioLive{.format = request.live_format};
-  absl::StatusOr<OwnedFd> fd = request.audio->SealedFd();
+  const bool is_decoded = job.decoded.samples != nullptr;
+  const AudioBody& audio = is_decoded ? *job.decoded.samples : *request.audio;
+  absl::StatusOr<OwnedFd> fd = audio.SealedFd();
   if (!fd.ok()) return fd.status();
   const uint64_t tag = next_buffer_++;
   const linkw::BufId buffer{tag};
   if (absl::Status status = client_->SendFd(tag, fd->get()); !status.ok()) return status;
   absl::StatusOr<uint64_t> sent =
-      client_->Send(linkw::BufAttach{.buf_id = buffer, .len = request.audio->size()});
+      client_->Send(linkw::BufAttach{.buf_id = buffer, .len = audio.size()});
   if (!sent.ok()) return sent.status();
   job.buffer = buffer;
-  return linkw::AudioBuffer{.buf_id = buffer,
-                            .offset = 0,
-                            .length = request.audio->size(),
-                            .format = linkw::EncodedFile{}};
+  linkw::AudioBuffer offer = {
+      .buf_id = buffer, .offset = 0, .length = audio.size(), .format = linkw::EncodedFile{}};
+  if (is_decoded) offer.format = UploadDecoder::Format();
+  return offer;
 }
 
 // If the link is lost, its end says so soon.
 void WorkerLinkState::OnCancelJob(RequestNumber number) {
   const auto found = jobs_.find(number);
-  if (found != jobs_.end()) found->second.stream->Cancel().IgnoreError();
+  if (found == jobs_.end()) return;
+  if (found->second.stream != nullptr) return found->second.stream->Cancel().IgnoreError();
+  FailJob(found->second, linkw::MakeStatus(linkw::Status::kCancelled, ""));
+  jobs_.erase(found);
+  OnReplies();
 }
 
 void WorkerLinkState::OnSamples(const PushJobSamples& push) {
@@ -184,7 +235,7 @@ void WorkerLinkState::OnReplies() {
 }
 
 bool WorkerLinkState::TakeReplies(RequestNumber, Job& job) {
-  while (true) {
+  while (job.stream != nullptr) {
     absl::StatusOr<linkw::TranscriptionStream::Event> event =
         job.stream->Next(linkw::Deadline::After(absl::ZeroDuration()));
     if (!event.ok()) {
@@ -206,6 +257,7 @@ bool WorkerLinkState::TakeReplies(RequestNumber, Job& job) {
     FinishJob(job, std::get<linkw::StateSyncResult>(*std::move(event)));
     return true;
   }
+  return false;
 }
 
 void WorkerLinkState::ReportSegment(Job& job, linkw::TranscribeSegment segment) {
@@ -221,14 +273,38 @@ void WorkerLinkState::FinishJob(Job& job, linkw::StateSyncResult result) {
   if (auto* transcript = std::get_if<linkw::TranscribeResult>(&result.reply)) {
     ended.result = std::make_shared<const linkw::TranscribeResult>(std::move(*transcript));
   }
+  if (ended.status == linkw::Status::kOk && ended.message.empty()) {
+    ended.message = job.decoded.note;
+  }
   compat::Send(self_, job.actor, std::move(ended));
 }
 
+// Ends a job that no worker has taken.
+void WorkerLinkState::FailJob(const Job& job, const absl::Status& status) {
+  const linkw::Status wire = linkw::FromAbsl(status);
+  const bool is_recording = wire == linkw::Status::kInvalidArgument ||
+                            wire == linkw::Status::kTooLarge || wire == linkw::Status::kUnsupported;
+  compat::Send(self_, job.actor,
+               JobEnded{.status = wire,
+                        .message = std::string(status.message()),
+                        .result = nullptr,
+                        .param = is_recording ? "file" : ""});
+}
+
 void WorkerLinkState::FailJobs(const std::string& reason) {
-  for (auto& [number, job] : std::exchange(jobs_, {})) {
-    compat::Send(
-        self_, job.actor,
-        JobEnded{.status = linkw::Status::kLinkClosed, .message = reason, .result = nullptr});
+  for (auto& [number, job] : jobs_) {
+    FailJob(job, linkw::MakeStatus(linkw::Status::kLinkClosed, reason));
+  }
+}
+
+// Nobody else looks at the deadline of a job before the worker has it.
+void WorkerLinkState::EndLateDecodes() {
+  const int64_t now_ns = compat::NowNs(self_);
+  for (auto it = jobs_.begin(); it != jobs_.end();) {
+    const Job& job = it->second;
+    const bool late = job.stream == nullptr && job.deadline_ns != 0 && job.deadline_ns <= now_ns;
+    if (late) FailJob(job, TooLate());
+    it = late ? jobs_.erase(it) : std::next(it);
   }
 }
 
@@ -236,6 +312,7 @@ void WorkerLinkState::FailJobs(const std::string& reason) {
 
 void WorkerLinkState::OnCheck() {
   if (client_ == nullptr) return;
+  EndLateDecodes();
   const int64_t now_ns = compat::NowNs(self_);
   if (pong_ != nullptr) {
     if (now_ns - pinged_ns_ > absl::ToInt64Nanoseconds(config_.silence)) process_->Signal(SIGKILL);
@@ -273,6 +350,7 @@ void WorkerLinkState::Leave(const std::string& reason, absl::Duration patience) 
   FailJobs(absl::StrCat("the worker is gone: ", reason));
   pong_.reset();
   client_.reset();
+  jobs_.clear();
   std::string text = reason;
   if (process_ != nullptr) absl::StrAppend(&text, " (", process_->WaitForEnd(patience), ")");
   config_.holder->Set(nullptr);
@@ -289,6 +367,7 @@ WorkerLink::behavior_type WorkerLinkBehavior(WorkerLink::stateful_pointer<Worker
       [self](const StartJob& start) { self->state.OnStartJob(start); },
       [self](const CancelJob& cancel) { self->state.OnCancelJob(cancel.number); },
       [self](const PushJobSamples& push) { self->state.OnSamples(push); },
+      [self](const UploadDecoded& decoded) { self->state.OnDecoded(decoded); },
       [self](const RepliesArrived&) { self->state.OnReplies(); },
       [self](const CheckWorker&) { self->state.OnCheck(); },
       [self](const EndWorker& end) { self->state.OnEnd(end); },

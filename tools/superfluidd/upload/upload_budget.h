@@ -23,6 +23,9 @@ class UploadBudget {
     return false;
   }
 
+  // Takes `bytes` even if not so much is free: new uploads have to wait for it then.
+  void TakeAnyway(uint64_t bytes) { used_ += bytes; }
+
   // REQUIRES: so much was taken.
   void Return(uint64_t bytes) { used_ -= bytes; }
 
@@ -57,6 +60,11 @@ class BudgetShare {
     if (budget_ != nullptr && !budget_->Take(bytes)) return false;
     bytes_ += bytes;
     return true;
+  }
+
+  void GrowAnyway(uint64_t bytes) {
+    if (budget_ != nullptr) budget_->TakeAnyway(bytes);
+    bytes_ += bytes;
   }
 
  private:

@@ -1,14 +1,14 @@
-#include "tools/ctl/speech/audio_kind.h"
+#include "tools/decode/foreign_recording.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
-namespace superfluid::ctl {
+namespace superfluid::decode {
 namespace {
 
-TEST(RecordingKindTest, TellsWhatTheWorkerDoesNotRead) {
+TEST(ForeignRecordingTest, TellsWhatTheWorkerDoesNotRead) {
   std::string transport(200, 'x');
   transport[0] = transport[188] = 'G';
   for (const std::string_view foreign :
@@ -30,4 +30,4 @@ TEST(RecordingKindTest, TellsWhatTheWorkerDoesNotRead) {
 }
 
 }  // namespace
-}  // namespace superfluid::ctl
+}  // namespace superfluid::decode

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Recordings that workers do not read: the daemon has them decoded, each by a process that dies with its request."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).absolute().parent))
+from daemon import Daemon, wav  # noqa: E402
+
+DECODER = "superfluid_decode"
+
+
+def convert(recording, kind, *options):
+    """What ffmpeg makes of a recording, as a file of this kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = pathlib.Path(folder, "in"), pathlib.Path(folder, f"out.{kind}")
+        source.write_bytes(recording)
+        subprocess.run(["ffmpeg", "-nostdin", "-loglevel", "error", "-i", source, *options, target],
+                       check=True)
+        return target.read_bytes()
+
+
+def amr(seconds):
+    """A recording in AMR, for which Debian has no encoder: frames of one mode, with any contents."""
+    return b"#!AMR\n" + (b"\x3c" + bytes(range(31))) * (50 * seconds)
+
+
+def decoders(daemon):
+    """The decoders of this daemon, oldest first."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            name, fields = (entry / "stat").read_text().rsplit(")", 1)
+            fields = fields.split()
+            if name.split("(")[1].startswith(DECODER[:15]) and int(fields[1]) == daemon.process.pid:
+                found.append((int(fields[19]), int(entry.name), fields[0]))
+        except (OSError, IndexError):
+            continue  # no process, or it has ended
+    return [pid for _, pid, state in sorted(found) if state != "Z"]
+
+
+def until(reached):
+    for _ in range(100_000):
+        if reached():
+            return
+    raise AssertionError("it does not happen")
+
+
+def used_bytes(daemon):
+    text = daemon.ask("GET", "/metrics").text()
+    return int(text.split("\nsuperfluidd_upload_memory_bytes ")[1].split("\n")[0])
+
+
+class Texts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon(workers=1)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.__exit__()
+
+    def text_of(self, recording, fields=()):
+        answer = self.daemon.transcribe(recording, fields)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json()
+
+    def expect_same_text(self, foreign):
+        as_wav = convert(foreign, "wav", "-c:a", "pcm_f32le")
+        want, got = self.text_of(as_wav), self.text_of(foreign)
+        self.assertTrue(want["text"])
+        self.assertEqual(got, want)
+
+    def test_an_m4a_has_the_text_of_its_wav(self):
+        self.expect_same_text(convert(wav(20), "m4a", "-c:a", "alac"))
+        self.expect_same_text(convert(wav(20), "m4a", "-c:a", "aac"))
+
+    def test_a_webm_has_the_text_of_its_wav(self):
+        self.expect_same_text(convert(wav(20), "webm", "-c:a", "libopus"))
+
+    def test_the_sound_of_a_video(self):
+        pictures = ["-f", "lavfi", "-i", "color=size=64x64:rate=5:duration=3", "-c:v", "mpeg4"]
+        video = convert(wav(3), "mp4", *pictures, "-c:a", "aac")
+        answer = self.text_of(video, [("response_format", "verbose_json")])
+        self.assertTrue(3 <= answer["duration"] < 3.2, answer["duration"])
+
+    def test_a_stream_of_one(self):
+        foreign = convert(wav(5), "m4a", "-c:a", "alac")
+        events = self.daemon.transcribe(foreign, [("stream", "true")]).events()
+        self.assertEqual(events[-1], "[DONE]")
+        self.assertEqual(events[-2]["text"], self.text_of(wav(5))["text"])
+
+    def expect_refused(self, recording, status=400):
+        answer = self.daemon.transcribe(recording)
+        self.assertEqual(answer.status, status, answer.body)
+        error = answer.json()["error"]
+        self.assertEqual(error["param"], "file")
+        self.assertTrue(error["message"].startswith("the recording cannot be decoded: "), error)
+        return error["message"]
+
+    def test_damaged_files_say_so(self):
+        good = convert(wav(5), "m4a", "-c:a", "aac")
+        self.expect_refused(good[:len(good) // 2])  # its index was at its end
+        self.expect_refused(b"\0\0\0\x20ftypM4A " + bytes(4000))
+        self.assertIn("no sound", self.expect_refused(
+            convert(wav(1), "mp4", "-f", "lavfi", "-i", "color=size=64x64:duration=1", "-map", "1:v",
+                    "-c:v", "mpeg4")))
+        self.assertTrue(self.text_of(good)["text"])
+
+
+class Endings(unittest.TestCase):
+    """The spare decoder is stopped before it gets its recording, so that it is there to be looked at."""
+
+    def setUp(self):
+        self.daemon = Daemon(workers=1)
+        self.recording = convert(wav(3), "m4a", "-c:a", "alac")
+        self.text = self.daemon.transcribe(self.recording).json()["text"]
+
+    def tearDown(self):
+        self.daemon.__exit__()
+
+    def stopped_decoder(self):
+        until(lambda: len(decoders(self.daemon)) == 1)
+        pid = decoders(self.daemon)[0]
+        os.kill(pid, signal.SIGSTOP)
+        return pid
+
+    def expect_all_returned(self):
+        until(lambda: used_bytes(self.daemon) == 0)
+
+    def test_a_hang_up_ends_the_decoder(self):
+        pid = self.stopped_decoder()
+        peer = self.daemon.open_upload(self.recording)
+        self.daemon.wait_for_status(lambda s: s["active"] == 1)
+        self.assertIn(pid, decoders(self.daemon))
+        peer.close()
+        line = self.daemon.request_lines(1, lambda one: one["status"] == "CANCELLED")[0]
+        self.assertEqual((line["cancelled_by"], line["engine_steps"]), ("hang-up", 0))
+        until(lambda: pid not in decoders(self.daemon))
+        self.expect_all_returned()
+        self.assertEqual(self.daemon.transcribe(self.recording).json()["text"], self.text)
+
+    def test_a_decoder_that_is_killed_costs_an_attempt(self):
+        pid = self.stopped_decoder()
+        answer = self.daemon.in_background(self.recording)
+        self.daemon.wait_for_status(lambda s: s["active"] == 1)
+        os.kill(pid, signal.SIGKILL)
+        got = answer.get()
+        self.assertEqual(got.status, 200, got.body)
+        self.assertEqual(got.json()["text"], self.text)
+        self.assertEqual(self.daemon.request_lines(2)[1]["attempts"], 2)
+
+    def test_a_deadline_ends_the_decoder(self):
+        pid = self.stopped_decoder()
+        answer = self.daemon.transcribe(self.recording, headers={"X-Deadline-Ms": "300"})
+        self.assertEqual(answer.status, 504, answer.body)
+        until(lambda: pid not in decoders(self.daemon))
+        self.expect_all_returned()
+
+    def test_no_decoder_outlives_the_daemon(self):
+        self.stopped_decoder()
+        peer = self.daemon.open_upload(self.recording)
+        self.daemon.wait_for_status(lambda s: s["active"] == 1)
+        pids = decoders(self.daemon)
+        self.assertEqual(len(pids), 2)
+        self.daemon.process.kill()
+        peer.close()
+        until(lambda: not any(pathlib.Path(f"/proc/{pid}/exe").exists() for pid in pids))
+
+
+class Limits(unittest.TestCase):
+    def test_a_bomb_costs_its_own_request(self):
+        with Daemon("--upload-memory-mb", "128", workers=1) as daemon:
+            answers = [daemon.in_background(amr(1200)), daemon.in_background(wav(3))]
+            bomb, other = (answer.get() for answer in answers)
+            self.assertEqual(bomb.status, 413, bomb.body)
+            self.assertEqual(bomb.json()["error"]["param"], "file")
+            self.assertEqual(other.status, 200, other.body)
+            self.assertEqual(daemon.transcribe(amr(60)).status, 200)
+
+    def test_samples_have_their_place_in_the_budget(self):
+        with Daemon("--upload-memory-mb", "64", workers=1) as daemon:
+            slow = [("prompt", "sim:step_us=50000")]
+            peer = daemon.open_upload(amr(400), slow)
+            until(lambda: used_bytes(daemon) > 400 * 64000)
+            peer.close()
+            until(lambda: used_bytes(daemon) == 0)
+
+    def test_without_a_decoder_the_answer_says_so(self):
+        os.environ["SUPERFLUID_DECODER"] = "/nowhere/superfluid_decode"
+        try:
+            with Daemon(workers=1) as daemon:
+                answer = daemon.transcribe(amr(1))
+                self.assertEqual(answer.status, 400, answer.body)
+                self.assertIn("superfluid_decode", answer.json()["error"]["message"])
+                self.assertEqual(daemon.transcribe(wav(1)).status, 200)
+        finally:
+            del os.environ["SUPERFLUID_DECODER"]
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
