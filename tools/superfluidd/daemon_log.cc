@@ -29,19 +29,23 @@ void DaemonLog::Event(const char* event, const std::string& details) {
 }
 
 void DaemonLog::Access(const AccessRecord& record, const std::string& tenant) {
-  access_.Write(ctl::JsonLine({{"time", Now()},
-                               {"event", "http"},
-                               {"id", record.head->request_id},
-                               {"peer", record.head->peer},
-                               {"key", tenant},
-                               {"method", record.head->method},
-                               {"path", std::string(record.head->path())},
-                               {"status", record.status},
-                               {"hung_up", record.hung_up},
-                               {"bytes_in", record.bytes_in},
-                               {"bytes_out", record.bytes_out},
-                               {"ms", Ms(record.duration)},
-                               {"traceparent", std::string(record.head->Header("traceparent"))}}));
+  const TraceContext& trace = record.head->trace;
+  Json line = {{"time", Now()},
+               {"event", "http"},
+               {"id", record.head->request_id},
+               {"trace_id", trace.trace_id},
+               {"span_id", trace.span_id},
+               {"peer", record.head->peer},
+               {"key", tenant},
+               {"method", record.head->method},
+               {"path", std::string(record.head->path())},
+               {"status", record.status},
+               {"hung_up", record.hung_up},
+               {"bytes_in", record.bytes_in},
+               {"bytes_out", record.bytes_out},
+               {"ms", Ms(record.duration)}};
+  if (!trace.parent_id.empty()) line["parent_span_id"] = trace.parent_id;
+  access_.Write(ctl::JsonLine(line));
 }
 
 void DaemonLog::Request(const SpeechRequest& request, const RequestOutcome& outcome) {
@@ -49,6 +53,8 @@ void DaemonLog::Request(const SpeechRequest& request, const RequestOutcome& outc
   Json line = {{"time", Now()},
                {"event", "request"},
                {"id", request.id},
+               {"trace_id", request.trace_id},
+               {"span_id", request.span_id},
                {"key", request.tenant},
                {"model", request.model},
                {"worker", figures.worker},
@@ -59,6 +65,7 @@ void DaemonLog::Request(const SpeechRequest& request, const RequestOutcome& outc
                {"audio_ms", outcome.result.duration_ms},
                {"engine_steps", outcome.result.stats.engine_steps},
                {"engine_ms", static_cast<double>(outcome.result.stats.engine_us) / 1000}};
+  if (figures.first_segment.has_value()) line["first_segment_ms"] = Ms(*figures.first_segment);
   if (figures.cause.has_value()) {
     line["cancelled_by"] = std::string(CancelCauseName(*figures.cause));
     line["cancel_ms"] = Ms(figures.cancel.value_or(absl::ZeroDuration()));

@@ -32,6 +32,15 @@ def wav(seconds, seed=1, rate=16000):
     return file.getvalue()
 
 
+def make_certificate(folder):
+    """The paths of a certificate for localhost and of its key, made in this folder."""
+    cert, key = f"{folder}/cert.pem", f"{folder}/key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert,
+                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+                   check=True, capture_output=True)
+    return cert, key
+
+
 def form(fields, file=None, boundary="frontier"):
     """(content type, body) of a multipart form; `fields`: pairs."""
     body = b""

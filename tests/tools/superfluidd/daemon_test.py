@@ -112,14 +112,44 @@ class Formats(unittest.TestCase):
         wrong_method = ask("GET", "/v1/audio/transcriptions")
         self.expect_error(wrong_method, 405)
         self.assertEqual(wrong_method.headers["allow"], "POST")
+        wrong_method = ask("POST", "/health", b"")
+        self.expect_error(wrong_method, 405)
+        self.assertEqual(wrong_method.headers["allow"], "GET, HEAD")
+        self.assertEqual(wrong_method.json()["error"]["message"],
+                         "/health takes no POST: it takes GET, HEAD")
         self.expect_error(transcribe(None, [("model", "m")]), 400, "file")
         self.expect_error(transcribe(b""), 400, "file")
         self.expect_error(transcribe(wav(1), [("response_format", "xml")]), 400, "response_format")
         self.expect_error(transcribe(wav(1), [("temperature", "7")]), 400, "temperature")
-        self.expect_error(transcribe(b"this is no recording"), 400)
+        no_recording = transcribe(b"this is no recording")
+        self.expect_error(no_recording, 400, "file")
+        self.assertNotIn("buffer", no_recording.json()["error"]["message"])
+        wrong_language = transcribe(wav(1), [("language", "e n")])
+        self.expect_error(wrong_language, 400, "language")
+        self.assertNotIn("transcription_", wrong_language.json()["error"]["message"])
         self.expect_error(ask("POST", "/v1/audio/transcriptions", b"{}",
                               {"Content-Type": "application/json"}), 400)
         self.expect_error(ask("DELETE", "/v1/requests/none"), 404)
+
+    def test_head_is_answered_wherever_get_is(self):
+        for path in ("/", "/health", "/ready", "/metrics", "/v1/models", "/v1/status", "/nowhere"):
+            got, head = self.daemon.ask("GET", path), self.daemon.ask("HEAD", path)
+            self.assertEqual((head.status, head.body), (got.status, b""), path)
+            self.assertEqual(head.headers.get("content-type"), got.headers.get("content-type"), path)
+            self.assertGreater(int(head.headers["content-length"]), 0, path)
+
+    def test_a_trace_goes_through_to_the_log_of_the_worker(self):
+        trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+        headers = {"X-Request-Id": "traced", "traceparent": f"00-{trace}-{parent}-01"}
+        self.assertEqual(self.daemon.transcribe(wav(1), headers=headers).status, 200)
+        is_traced = lambda text: json.loads(text)["id"] == "traced"  # noqa: E731
+        lines = [json.loads(text) for text in self.daemon.access.wait_for(is_traced, 2)]
+        self.assertEqual({line["trace_id"] for line in lines}, {trace})
+        self.assertEqual(len({line["span_id"] for line in lines}), 1)
+        http = next(line for line in lines if line["event"] == "http")
+        self.assertEqual(http["parent_span_id"], parent)
+        done = self.daemon.log.wait_for(lambda line: "transcription.done" in line)[0]
+        self.assertRegex(done, r" info transcription\.done .* worker=worker-[01]$")
 
     def test_an_id_of_the_client_comes_back(self):
         answer = self.daemon.transcribe(wav(1), headers={"X-Request-Id": "mine.1"})

@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).absolute().parent))
-from daemon import PATIENCE, Daemon, form, wav  # noqa: E402
+from daemon import PATIENCE, Daemon, form, make_certificate, wav  # noqa: E402
 
 
 class WebSocket:
@@ -244,6 +244,7 @@ upload_mb = 1
 name = "{name}"
 engine = "sim"
 devices = "cpu:2"
+places = 1
 options = {{ words = {words} }}
 [[key]]
 name = "team"
@@ -284,6 +285,7 @@ class Configuration(unittest.TestCase):
             before = daemon.ask("GET", "/v1/status", headers=KEY).json()
             slow = daemon.in_background(
                 wav(3), [("prompt", "sim:step_us=100000")], KEY)
+            self.wait(daemon, lambda state: state["active"] == 1)
             self.write("large", 5)
             daemon.process.send_signal(signal.SIGHUP)
             daemon.log.wait_for(lambda line: "config.reloaded" in line)
@@ -294,6 +296,31 @@ class Configuration(unittest.TestCase):
             self.assertEqual(daemon.transcribe(wav(1), [("model", "small")], KEY).status, 404)
             after = daemon.ask("GET", "/v1/status", headers=KEY).json()
             self.assertFalse({w["pid"] for w in before["workers"]} & {w["pid"] for w in after["workers"]})
+
+    def test_a_model_that_goes_ends_its_waiting_requests_and_finishes_the_running_ones(self):
+        with self.daemon() as daemon:
+            slow = [("model", "small"), ("prompt", "sim:step_us=100000")]
+            running = [daemon.in_background(wav(3), slow, KEY) for _ in range(2)]
+            self.wait(daemon, lambda state: state["active"] == 2)
+            waiting = [daemon.in_background(wav(1), [("model", "small")], KEY) for _ in range(3)]
+            self.wait(daemon, lambda state: state["queued"] == 3)
+            self.write("large", 5)
+            daemon.process.send_signal(signal.SIGHUP)
+            for answer in waiting:
+                ended = answer.get()
+                self.assertEqual(ended.status, 404, ended.body)
+                error = ended.json()["error"]
+                self.assertEqual((error["code"], error["param"]), ("model_not_found", "model"))
+                self.assertEqual(error["message"], "the model 'small' is served no more")
+            for answer in running:
+                self.assertEqual(answer.get().status, 200)
+            self.assertEqual(daemon.transcribe(wav(1), [("model", "large")], KEY).status, 200)
+
+    def wait(self, daemon, wanted):
+        for _ in range(3000):
+            if wanted(daemon.ask("GET", "/v1/status", headers=KEY).json()):
+                return
+        self.fail("the state is never as wanted")
 
     def test_a_bad_file_changes_nothing(self):
         with self.daemon() as daemon:
@@ -318,10 +345,7 @@ class Configuration(unittest.TestCase):
 class Tls(unittest.TestCase):
     def test_the_api_over_tls(self):
         with tempfile.TemporaryDirectory() as folder:
-            cert, key = f"{folder}/cert.pem", f"{folder}/key.pem"
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key,
-                            "-out", cert, "-days", "2", "-subj", "/CN=localhost", "-addext",
-                            "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+            cert, key = make_certificate(folder)
             with Daemon("--tls-cert", cert, "--tls-key", key) as daemon:
                 context = ssl.create_default_context(cafile=cert)
                 connection = http.client.HTTPSConnection("localhost", daemon.port, timeout=PATIENCE,

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "tools/superfluidd/api/public_text.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -25,6 +27,7 @@ constexpr StatusRule kRules[] = {
     {linkw::Status::kInvalidArgument, 400, "invalid_request_error", "invalid_request"},
     {linkw::Status::kUnsupported, 400, "invalid_request_error", "unsupported"},
     {linkw::Status::kNotFound, 400, "invalid_request_error", "invalid_request"},
+    {linkw::Status::kTooLarge, 413, "invalid_request_error", "too_large"},
     {linkw::Status::kBusy, 429, "rate_limit_error", "queue_full"},
     {linkw::Status::kCancelled, 499, "cancelled", "cancelled"},
     {linkw::Status::kDeadlineExceeded, 504, kServerError, "deadline_exceeded"},
@@ -65,18 +68,34 @@ HttpReply JsonReply(int status, const Json& json) {
 }
 
 ApiError ErrorOf(const RequestOutcome& outcome) {
+  if (outcome.status == linkw::Status::kNotFound && outcome.param == "model") {
+    return ModelNotFound(outcome.message);
+  }
   const auto rule = std::find_if(std::begin(kRules), std::end(kRules),
                                  [&](const StatusRule& r) { return r.status == outcome.status; });
   ApiError error = {.status = 500,
                     .message = MessageOf(outcome),
                     .type = kServerError,
                     .code = "internal",
-                    .param = {}};
+                    .param = outcome.param};
   if (rule == std::end(kRules)) return error;
   error.status = rule->http;
   error.type = rule->type;
   error.code = rule->code;
+  if (rule->http >= 500 || outcome.message.empty()) return error;
+  PublicText text = InWordsOfTheApi(outcome.message);
+  error.message = std::move(text.message);
+  const bool is_wrong = rule->http == 400 || rule->http == 413;
+  if (is_wrong && error.param.empty()) error.param = std::move(text.param);
   return error;
+}
+
+ApiError ModelNotFound(std::string message) {
+  return {.status = 404,
+          .message = std::move(message),
+          .type = "invalid_request_error",
+          .code = "model_not_found",
+          .param = "model"};
 }
 
 }  // namespace superfluid::daemon

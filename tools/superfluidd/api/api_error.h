@@ -30,6 +30,9 @@ HttpReply ErrorReply(const ApiError& error);
 // Returns a JSON body; bytes that are not UTF-8 become U+FFFD.
 HttpReply JsonReply(int status, const Json& json);
 
+// The error for a request whose `model` is none that is served.
+ApiError ModelNotFound(std::string message);
+
 // Returns the error for a request that ended badly. REQUIRES: the outcome's status is not kOk.
 // 499 (as in proxies) means cancelled: a status that no client repeats by itself.
 ApiError ErrorOf(const RequestOutcome& outcome);

@@ -132,8 +132,8 @@ void RealtimeSocket::On(const UpdateSession& update) {
   const std::optional<std::string> model = context_.models.Resolve(update.settings.model);
   dialect_ = update.dialect;
   if (!model.has_value()) {
-    return SendError(StateError(absl::StrCat("there is no model '", update.settings.model, "'"),
-                                "model_not_found"));
+    return SendError(
+        ModelNotFound(absl::StrCat("there is no model '", update.settings.model, "'")));
   }
   EndTurn();
   settings_ = update.settings;
@@ -242,6 +242,8 @@ RealtimeSocket::Turn& RealtimeSocket::BeginTurn() {
   turn.item_id = absl::StrCat("item_", context_.session_id, "_", current_);
   SpeechRequest request;
   request.id = turn.item_id;
+  request.trace_id = context_.trace.trace_id;
+  request.span_id = context_.trace.span_id;
   request.tenant = context_.caller.tenant;
   request.priority = context_.caller.priority;
   request.model = context_.models.Resolve(settings_.model).value_or("");

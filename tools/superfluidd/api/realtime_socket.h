@@ -29,6 +29,7 @@ struct RealtimeContext {
   ModelCatalog models;
   Caller caller;
   std::string session_id;
+  TraceContext trace;
   std::string model;  // of the query; empty: the first
 };
 

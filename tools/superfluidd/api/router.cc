@@ -1,16 +1,15 @@
 #include "tools/superfluidd/api/router.h"
 
 #include <algorithm>
-#include <array>
-#include <random>
 #include <utility>
 #include <variant>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tools/superfluidd/api/fleet_json.h"
 #include "tools/superfluidd/api/realtime_socket.h"
+#include "tools/superfluidd/api/trace_context.h"
 #include "tools/superfluidd/console/console_reply.h"
 #include "tools/superfluidd/http/websocket.h"
 
@@ -24,12 +23,22 @@ constexpr uint64_t kSmallBody = uint64_t{64} << 10;
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
+// What a client sent, cut to a length that a message bears.
+std::string Shown(std::string_view text) {
+  constexpr size_t kMost = 100;
+  return std::string(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
+}
+
 ApiError NotFound(std::string message, std::string code) {
   return {.status = 404,
           .message = std::move(message),
           .type = "invalid_request_error",
           .code = std::move(code),
           .param = {}};
+}
+
+ApiError NoSuchModel(std::string_view name) {
+  return ModelNotFound(absl::StrCat("there is no model '", Shown(name), "'"));
 }
 
 void AddRetryAfter(HttpReply& reply, absl::Duration after) {
@@ -89,27 +98,28 @@ const Router::Route* Router::Find(std::string_view method, std::string_view path
 }
 
 HttpReply Router::NoSuchRoute(const RequestHead& head) {
-  std::string allowed;
-  for (const std::string_view method : {"GET", "POST", "DELETE"}) {
-    if (Find(method, head.path()) == nullptr) continue;
-    absl::StrAppend(&allowed, allowed.empty() ? "" : ", ", View(method));
+  std::vector<std::string_view> allowed;
+  for (const std::string_view method : {"GET", "HEAD", "POST", "DELETE"}) {
+    if (Find(method, head.path()) != nullptr) allowed.push_back(method);
   }
+  const std::string path = Shown(head.path());
   if (allowed.empty()) {
-    return ErrorReply(
-        NotFound(absl::StrCat("there is no ", head.method, " ", View(head.path())), "unknown_url"));
+    return ErrorReply(NotFound(absl::StrCat("there is nothing at ", path), "unknown_url"));
   }
-  HttpReply reply = ErrorReply({.status = 405,
-                                .message = absl::StrCat("this address takes ", allowed, " only"),
-                                .code = "method_not_allowed"});
-  reply.headers.emplace_back("Allow", allowed);
+  const std::string methods =
+      absl::StrJoin(allowed, ", ", [](std::string* out, auto method) { out->append(method); });
+  HttpReply reply = ErrorReply(
+      {.status = 405,
+       .message = absl::StrCat(path, " takes no ", Shown(head.method), ": it takes ", methods),
+       .code = "method_not_allowed"});
+  reply.headers.emplace_back("Allow", methods);
   return reply;
 }
 
-std::string Router::MakeRequestId() {
-  static thread_local std::mt19937_64 random{std::random_device()()};
-  std::array<char, kIdBytes> bytes = {};
-  for (char& byte : bytes) byte = static_cast<char>(random());
-  return absl::StrCat("req_", absl::BytesToHexString({bytes.data(), bytes.size()}));
+void Router::Identify(RequestHead& head) {
+  const std::string_view id = head.Header("x-request-id");
+  head.request_id = IsRequestId(id) ? std::string(id) : absl::StrCat("req_", RandomHex(kIdBytes));
+  head.trace = TraceContextOf(head.Header("traceparent"));
 }
 
 std::variant<HttpReply, BodyPlan, UpgradePlan> Router::OnHead(const RequestHead& head) {
@@ -159,7 +169,7 @@ std::variant<HttpReply, BodyPlan, UpgradePlan> Router::RealtimeHead(const Reques
   }
   const std::string model = head.Query("model").value_or("");
   if (!config_->models.Resolve(model).has_value()) {
-    return ErrorReply(NotFound(absl::StrCat("there is no model '", model, "'"), "model_not_found"));
+    return ErrorReply(NoSuchModel(model));
   }
   return UpgradePlan{WebSocketUpgrade(head, ChooseProtocol(head))};
 }
@@ -173,6 +183,7 @@ std::shared_ptr<UpgradedSocket> Router::OnUpgrade(const RequestHead& head,
                       .models = config_->models,
                       .caller = config_->keys.Identify(head).value_or(Caller{}),
                       .session_id = head.request_id,
+                      .trace = head.trace,
                       .model = head.Query("model").value_or("")},
       std::move(sink));
   socket->Start();
@@ -214,16 +225,15 @@ std::shared_ptr<Exchange> Router::Speech(SpeechTask task, const RequestHead& hea
   auto& form = std::get<SpeechForm>(parsed);
   const std::optional<std::string> model = config_->models.Resolve(form.model);
   if (!model.has_value()) {
-    ApiError error =
-        NotFound(absl::StrCat("there is no model '", form.model, "'"), "model_not_found");
-    error.param = "model";
-    return refuse(error);
+    return refuse(NoSuchModel(form.model));
   }
   const auto deadline = DeadlineOf(head, config_->max_deadline);
   if (const auto* error = std::get_if<ApiError>(&deadline)) return refuse(*error);
   const Caller caller = config_->keys.Identify(head).value_or(Caller{});
   SpeechRequest request;
   request.id = head.request_id;
+  request.trace_id = head.trace.trace_id;
+  request.span_id = head.trace.span_id;
   request.tenant = caller.tenant;
   request.priority = caller.priority;
   request.model = *model;
@@ -274,8 +284,7 @@ std::shared_ptr<Exchange> Router::ShowModel(const RequestHead& head, RequestBody
     sink->Reply(JsonReply(200, ModelJson(model)));
     return nullptr;
   }
-  sink->Reply(
-      ErrorReply(NotFound(absl::StrCat("there is no model '", name, "'"), "model_not_found")));
+  sink->Reply(ErrorReply(NoSuchModel(name)));
   return nullptr;
 }
 

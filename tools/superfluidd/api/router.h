@@ -45,7 +45,7 @@ class Router final : public HttpHandler {
   // For the requests to come.
   void SetConfig(std::shared_ptr<const ApiConfig> config) { config_ = std::move(config); }
 
-  std::string MakeRequestId() override;
+  void Identify(RequestHead& head) override;
   std::variant<HttpReply, BodyPlan, UpgradePlan> OnHead(const RequestHead& head) override;
   std::shared_ptr<Exchange> OnRequest(const RequestHead& head, RequestBody body,
                                       std::shared_ptr<ResponseSink> sink) override;

@@ -8,6 +8,7 @@
 #include "protocol/messages/text_join.h"
 #include "tools/ctl/formats/srt_format.h"
 #include "tools/ctl/formats/vtt_format.h"
+#include "tools/superfluidd/api/language_name.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -31,6 +32,12 @@ HttpReply TextReply(const char* type, std::string body) {
   return {.status = 200, .content_type = type, .body = std::move(body), .headers = {}};
 }
 
+// Engines that make no figures leave them at 0, which no ratio of compression is.
+Json Figure(const linkw::TranscriptSegment& segment, float value) {
+  const bool is_made = value != 0 || segment.compression_ratio != 0;
+  return is_made ? Json(ctl::JsonFloat(value)) : Json(nullptr);
+}
+
 Json SegmentJson(const linkw::TranscriptSegment& segment, size_t id) {
   return {{"id", id},
           {"seek", 0},
@@ -39,9 +46,9 @@ Json SegmentJson(const linkw::TranscriptSegment& segment, size_t id) {
           {"text", segment.text},
           {"tokens", Json::array()},
           {"temperature", ctl::JsonFloat(segment.temperature)},
-          {"avg_logprob", ctl::JsonFloat(segment.avg_logprob)},
-          {"compression_ratio", ctl::JsonFloat(segment.compression_ratio)},
-          {"no_speech_prob", ctl::JsonFloat(segment.no_speech_prob)}};
+          {"avg_logprob", Figure(segment, segment.avg_logprob)},
+          {"compression_ratio", Figure(segment, segment.compression_ratio)},
+          {"no_speech_prob", Figure(segment, segment.no_speech_prob)}};
 }
 
 Json WordsJson(const linkw::TranscribeResult& result) {
@@ -57,7 +64,7 @@ Json WordsJson(const linkw::TranscribeResult& result) {
 
 Json VerboseJson(const SpeechForm& form, const linkw::TranscribeResult& result) {
   Json json = {{"task", form.task == SpeechTask::kTranslate ? "translate" : "transcribe"},
-               {"language", result.language},
+               {"language", LanguageName(result.language)},
                {"duration", Seconds(result.duration_ms)},
                {"text", result.text}};
   if (form.words) json["words"] = WordsJson(result);

@@ -80,8 +80,8 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
 
-  // Returns an id for a request that brought none of its own.
-  virtual std::string MakeRequestId() = 0;
+  // Gives the request its id and its place in a trace: what it brought, or new ones.
+  virtual void Identify(RequestHead& head) = 0;
 
   // Decides by the head alone: a refusal costs no upload.
   virtual std::variant<HttpReply, BodyPlan, UpgradePlan> OnHead(const RequestHead& head) = 0;

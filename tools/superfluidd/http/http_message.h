@@ -14,6 +14,13 @@ namespace superfluid::daemon {
 // Header fields in the order in which they came.
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
+// Where a request stands in a distributed trace, as W3C Trace Context has it: hexadecimal ids.
+struct TraceContext {
+  std::string trace_id;   // 32 digits
+  std::string span_id;    // 16 digits: of this request here
+  std::string parent_id;  // 16 digits: of the client's span; empty: the trace begins here
+};
+
 // A request without its body.
 struct RequestHead {
   std::string method;
@@ -24,9 +31,11 @@ struct RequestHead {
   std::optional<uint64_t> content_length;  // absent: no body, or chunked
   bool has_body = false;
 
-  // Set by the session: unique among those that are open, and sent back as x-request-id.
+  // Set by HttpHandler::Identify. The id is unique among those that are open, and sent back as
+  // x-request-id.
   std::string request_id;
-  std::string peer;  // of the client, for the log
+  TraceContext trace;
+  std::string peer;  // of the client, for the log; set by the session
 
   // Returns the first value of a field, whatever the case of its name; empty if it is missing.
   std::string_view Header(std::string_view name) const;

@@ -137,8 +137,7 @@ bool HttpSession::ProcessHead() {
   head_ = parser_->head();
   has_head_ = true;
   head_.peer = stream_->Peer();
-  const std::string_view id = head_.Header("x-request-id");
-  head_.request_id = IsRequestId(id) ? std::string(id) : context_.handler->MakeRequestId();
+  context_.handler->Identify(head_);
   keep_alive_ = head_.keep_alive;
   OnHeadDone();
   return true;
@@ -265,7 +264,7 @@ void HttpSession::MakeOutbox() {
 
 void HttpSession::RefuseAndClose(int status, std::string_view message) {
   keep_alive_ = false;
-  if (!has_head_) head_.request_id = context_.handler->MakeRequestId();
+  if (!has_head_) context_.handler->Identify(head_);
   ReplyNow(context_.handler->Refusal(status, message));
 }
 
