@@ -6,21 +6,9 @@ tools/npm_packages.txt are used, which tools/test and tools/run have put into th
 See tools/decisions/0007-engine-libraries-from-npm.md.
 """
 
-_ENVIRONMENT = ["HOME", "XDG_CACHE_HOME", "PKG_CONFIG_PATH"]
+load("//tools/bazel:npm_packages.bzl", "npm_packages")
 
-def _npm_packages(ctx):
-    """The folders of the packages in tools/npm_packages.txt, by name."""
-    environment = ctx.os.environ
-    cache = environment.get("XDG_CACHE_HOME", environment.get("HOME", "") + "/.cache")
-    folders = {}
-    for line in ctx.read(Label("//tools:npm_packages.txt")).splitlines():
-        words = [word for word in line.split(" ") if word]
-        if not words or words[0].startswith("#"):
-            continue
-        name, version = words[1].rsplit("@", 1)
-        folder = name.lstrip("@").replace("/", "-") + "-" + version
-        folders[name] = ctx.path(cache + "/superfluid/npm/" + folder)
-    return folders
+_ENVIRONMENT = ["HOME", "XDG_CACHE_HOME", "PKG_CONFIG_PATH"]
 
 def _need(ctx, what, folder):
     if not folder.exists:
@@ -98,9 +86,9 @@ def _whisper_impl(ctx):
     if libs != None:
         head = _system_build(ctx, libs)
     elif ctx.os.environ.get(ctx.attr.choice, "") == "shared":
-        head = _shared_ggml_build(ctx, _npm_packages(ctx))
+        head = _shared_ggml_build(ctx, npm_packages(ctx))
     else:
-        package = _npm_packages(ctx)["whisper.rn"]
+        package = npm_packages(ctx)["whisper.rn"]
         _need(ctx, "whisper.cpp", package)
         ctx.symlink(package.get_child("cpp"), "cpp")
         head = "\n".join([
@@ -112,7 +100,7 @@ def _whisper_impl(ctx):
     ctx.file("BUILD.bazel", head + ctx.read(ctx.attr.build))
 
 def _llama_impl(ctx):
-    packages = _npm_packages(ctx)
+    packages = npm_packages(ctx)
     sources = packages["node-llama-cpp"].get_child("source")
     _need(ctx, "llama.cpp's sources", sources)
     ctx.symlink(sources.get_child("tools").get_child("mtmd"), "mtmd")
