@@ -36,8 +36,7 @@ void LinkWriterState::OnSend(const SendMessage& send) {
     CountDropped(send);
     return compat::Send(self_, send.ack_to, FrameWritten{.dropped = true});
   }
-  const linkw::EncodedMessage encoded = linkw::Serialize(*WithDroppedEmits(send));
-  Enqueue(encoded, send.correlation, send.ack_to);
+  Enqueue(linkw::SerializeFrame(*WithDroppedEmits(send)), send.correlation, send.ack_to);
   if (!waiting_ && !failed_) Flush();
   if (!failed_ && queue_.queued_bytes() > options_.unsent_bytes) {
     Fail(absl::ResourceExhaustedError(absl::StrCat(
@@ -71,7 +70,7 @@ void LinkWriterState::OnWritable() {
 void LinkWriterState::OnClose(const CloseLink& close) {
   if (closing_) return;
   if (close.last_word && !failed_) {
-    Enqueue(linkw::Serialize(linkw::WorkerMessage(*close.last_word)), close.correlation, {});
+    Enqueue(linkw::SerializeFrame(linkw::WorkerMessage(*close.last_word)), close.correlation, {});
   }
   closing_ = true;
   close_at_ns_ = compat::NowNs(self_) + absl::ToInt64Nanoseconds(options_.linger);
@@ -90,30 +89,33 @@ void LinkWriterState::OnDispatcherDown() {
                         .fatal = true}});
 }
 
-void LinkWriterState::Enqueue(const linkw::EncodedMessage& encoded, uint64_t correlation,
+void LinkWriterState::Enqueue(linkw::UnfinishedFrame frame, uint64_t correlation,
                               FrameWrittenSink ack_to) {
-  absl::StatusOr<std::string> bytes = encoder_.Encode(encoded.type, correlation, encoded.payload);
-  if (!bytes.ok()) {
-    spdlog::warn("frame.too_large type={} bytes={}", linkw::MessageTypeName(encoded.type),
-                 encoded.payload.size());
-    bytes = EncodeRefusal(encoded, correlation);
-    if (!bytes.ok()) return Fail(bytes.status());
-    if (bytes->empty()) return compat::Send(self_, ack_to, FrameWritten{.dropped = true});
+  const size_t payload_bytes = frame.payload_bytes();
+  std::string bytes = std::move(frame.bytes);
+  if (!encoder_.Finish(frame.type, correlation, bytes).ok()) {
+    spdlog::warn("frame.too_large type={} bytes={}", linkw::MessageTypeName(frame.type),
+                 payload_bytes);
+    absl::StatusOr<std::string> refusal = EncodeRefusal(frame.type, payload_bytes, correlation);
+    if (!refusal.ok()) return Fail(refusal.status());
+    if (refusal->empty()) return compat::Send(self_, ack_to, FrameWritten{.dropped = true});
+    bytes = *std::move(refusal);
   }
   const uint64_t ticket = ++last_ticket_;
-  tickets_.emplace(ticket,
-                   Ticket{.ack_to = std::move(ack_to), .payload_bytes = encoded.payload.size()});
-  queue_.Push({.bytes = *std::move(bytes), .ticket = ticket});
+  tickets_.emplace(ticket, Ticket{.ack_to = std::move(ack_to), .payload_bytes = payload_bytes});
+  queue_.Push({.bytes = std::move(bytes), .ticket = ticket});
 }
 
 // What goes out in place of a message that does not fit; empty: nothing.
-absl::StatusOr<std::string> LinkWriterState::EncodeRefusal(const linkw::EncodedMessage& encoded,
+absl::StatusOr<std::string> LinkWriterState::EncodeRefusal(linkw::MessageType type,
+                                                           size_t payload_bytes,
                                                            uint64_t correlation) {
-  const std::optional<linkw::WorkerMessage> instead =
-      AnswerTooLarge(encoded.type, encoded.payload.size());
+  const std::optional<linkw::WorkerMessage> instead = AnswerTooLarge(type, payload_bytes);
   if (!instead) return std::string();
-  const linkw::EncodedMessage answer = linkw::Serialize(*instead);
-  return encoder_.Encode(answer.type, correlation, answer.payload);
+  linkw::UnfinishedFrame answer = linkw::SerializeFrame(*instead);
+  absl::Status status = encoder_.Finish(answer.type, correlation, answer.bytes);
+  if (!status.ok()) return status;
+  return std::move(answer.bytes);
 }
 
 void LinkWriterState::Flush() {

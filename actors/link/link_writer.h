@@ -66,8 +66,8 @@ class LinkWriterState {
 
   void CountDropped(const SendMessage& send);
   std::shared_ptr<const linkw::WorkerMessage> WithDroppedEmits(const SendMessage& send);
-  void Enqueue(const linkw::EncodedMessage& encoded, uint64_t correlation, FrameWrittenSink ack_to);
-  absl::StatusOr<std::string> EncodeRefusal(const linkw::EncodedMessage& encoded,
+  void Enqueue(linkw::UnfinishedFrame frame, uint64_t correlation, FrameWrittenSink ack_to);
+  absl::StatusOr<std::string> EncodeRefusal(linkw::MessageType type, size_t payload_bytes,
                                             uint64_t correlation);
   void Flush();
   bool WriteSome();

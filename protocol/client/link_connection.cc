@@ -85,10 +85,10 @@ absl::StatusOr<LinkConnection::Request> LinkConnection::Open(const DriverMessage
 }
 
 absl::StatusOr<uint64_t> LinkConnection::Write(const DriverMessage& message, Request* request) {
-  const EncodedMessage encoded = Serialize(message);
-  if (IsUrgent(encoded.type)) {
+  UnfinishedFrame frame = SerializeFrame(message);
+  if (IsUrgent(frame.type)) {
     const WriteTurnHolder turn(write_turn_, /*urgent=*/true);
-    return WriteFrame(encoded, request);
+    return WriteFrame(frame, request);
   }
   // One at a time waits for room, so that what it finds is still there when it has the turn. Its
   // time begins then: behind others that get through it waits for them, not for a dead worker.
@@ -96,19 +96,18 @@ absl::StatusOr<uint64_t> LinkConnection::Write(const DriverMessage& message, Req
   absl::Status status = AwaitRoom(Deadline::After(options_.write_timeout));
   if (!status.ok()) return status;
   const WriteTurnHolder turn(write_turn_, /*urgent=*/false);
-  return WriteFrame(encoded, request);
+  return WriteFrame(frame, request);
 }
 
 // The queue is in place before the frame goes out: the answer may be quick.
-absl::StatusOr<uint64_t> LinkConnection::WriteFrame(const EncodedMessage& encoded,
-                                                    Request* request) {
+absl::StatusOr<uint64_t> LinkConnection::WriteFrame(UnfinishedFrame& frame, Request* request) {
   absl::Status status = router_.status();
   if (!status.ok()) return status;
   const uint64_t seq = encoder_.next_seq();
-  const absl::StatusOr<std::string> frame = encoder_.Encode(encoded.type, 0, encoded.payload);
-  if (!frame.ok()) return frame.status();
+  status = encoder_.Finish(frame.type, 0, frame.bytes);
+  if (!status.ok()) return status;
   if (request != nullptr) *request = {seq, router_.Open(seq)};
-  status = WriteAll(*frame);
+  status = WriteAll(frame.bytes);
   if (!status.ok()) return status;
   return seq;
 }

@@ -77,7 +77,7 @@ class LinkConnection {
 
  private:
   absl::StatusOr<uint64_t> Write(const DriverMessage& message, Request* request);
-  absl::StatusOr<uint64_t> WriteFrame(const EncodedMessage& encoded, Request* request)
+  absl::StatusOr<uint64_t> WriteFrame(UnfinishedFrame& frame, Request* request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);
   absl::Status AwaitRoom(Deadline deadline);
   absl::Status WriteAll(std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_turn_);

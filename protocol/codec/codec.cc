@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "protocol/codec/cache_convert.h"
 #include "protocol/codec/convert_common.h"
+#include "protocol/codec/direct_tick.h"
 #include "protocol/codec/memory_convert.h"
 #include "protocol/codec/schema_rules.h"
 #include "protocol/codec/session_convert.h"
@@ -40,14 +41,38 @@ absl::StatusOr<T> Parse(std::string_view payload) {
   return FromProto(std::move(proto));
 }
 
+// The same for what can be read without Protobuf; what is refused is left to Protobuf.
+template <typename T>
+absl::StatusOr<T> ParseTick(std::string_view payload) {
+  T message;
+  if (ReadDirect(payload, message)) return message;
+  return Parse<T>(payload);
+}
+
 absl::Status UnknownType(MessageType type, std::string_view reader) {
   return MakeStatus(Status::kUnimplemented,
                     absl::StrFormat("0x%04x %s is not a message for a %s", static_cast<int>(type),
                                     AbslView(MessageTypeName(type)), AbslView(reader)));
 }
 
-EncodedMessage Encode(MessageType type, const google::protobuf::MessageLite& proto) {
-  return {type, proto.SerializeAsString()};
+// The payload behind `room` bytes of unspecified contents.
+template <typename T>
+std::string PayloadOf(const T& message, size_t room) {
+  if constexpr (requires { WriteDirect(message, room); }) {
+    return WriteDirect(message, room);
+  } else {
+    const auto proto = ToProto(message);
+    std::string bytes;
+    bytes.reserve(room + proto.ByteSizeLong());
+    bytes.resize(room);
+    proto.AppendToString(&bytes);
+    return bytes;
+  }
+}
+
+template <typename Message>
+std::string PayloadOfAny(const Message& message, size_t room) {
+  return std::visit([room](const auto& content) { return PayloadOf(content, room); }, message);
 }
 
 // A payload's length travels in 32 bits, and Protobuf counts it in an int.
@@ -70,7 +95,7 @@ absl::StatusOr<DriverMessage> ParseDriverMessage(MessageType type, std::string_v
     case MessageType::kControlAttach:
       return Parse<ControlAttach>(payload);
     case MessageType::kTickSubmit:
-      return Parse<TickSubmit>(payload);
+      return ParseTick<TickSubmit>(payload);
     case MessageType::kMatchRequest:
       return Parse<MatchRequest>(payload);
     case MessageType::kSeedAcquire:
@@ -119,9 +144,9 @@ absl::StatusOr<WorkerMessage> ParseWorkerMessage(MessageType type, std::string_v
     case MessageType::kControlAck:
       return Parse<ControlAck>(payload);
     case MessageType::kTickResult:
-      return Parse<TickResult>(payload);
+      return ParseTick<TickResult>(payload);
     case MessageType::kTickEmit:
-      return Parse<TickEmit>(payload);
+      return ParseTick<TickEmit>(payload);
     case MessageType::kMatchResult:
       return Parse<MatchResult>(payload);
     case MessageType::kSeedGrant:
@@ -152,11 +177,19 @@ absl::StatusOr<WorkerMessage> ParseWorkerMessage(MessageType type, std::string_v
 }
 
 EncodedMessage Serialize(const DriverMessage& message) {
-  return std::visit([&](const auto& m) { return Encode(TypeOf(message), ToProto(m)); }, message);
+  return {TypeOf(message), PayloadOfAny(message, 0)};
 }
 
 EncodedMessage Serialize(const WorkerMessage& message) {
-  return std::visit([&](const auto& m) { return Encode(TypeOf(message), ToProto(m)); }, message);
+  return {TypeOf(message), PayloadOfAny(message, 0)};
+}
+
+UnfinishedFrame SerializeFrame(const DriverMessage& message) {
+  return {TypeOf(message), PayloadOfAny(message, kFrameHeaderBytes)};
+}
+
+UnfinishedFrame SerializeFrame(const WorkerMessage& message) {
+  return {TypeOf(message), PayloadOfAny(message, kFrameHeaderBytes)};
 }
 
 }  // namespace superfluid::linkw

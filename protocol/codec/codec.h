@@ -1,10 +1,12 @@
 #ifndef SUPERFLUID_PROTOCOL_CODEC_CODEC_H_
 #define SUPERFLUID_PROTOCOL_CODEC_CODEC_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "protocol/frames/frame.h"
 #include "protocol/messages/messages.h"
 
 namespace superfluid::linkw {
@@ -12,6 +14,14 @@ namespace superfluid::linkw {
 struct EncodedMessage {
   MessageType type = MessageType::kError;
   std::string payload;
+};
+
+// A frame whose header is missing: FrameEncoder::Finish fills it in.
+struct UnfinishedFrame {
+  MessageType type = MessageType::kError;
+  std::string bytes;  // kFrameHeaderBytes of unspecified contents, and the payload
+
+  size_t payload_bytes() const { return bytes.size() - kFrameHeaderBytes; }
 };
 
 // The payload of a frame of `type` as a message, for the side that receives it: a worker parses
@@ -29,6 +39,7 @@ struct EncodedMessage {
 //                     The link stays.
 //   kUnimplemented    `type` is unknown, or goes the other way. The link stays.
 // Memory: at most a fixed multiple of the counts that the rules allow, never of what is claimed.
+// The messages of a tick are read in one pass without Protobuf, by the same rules (direct_tick.h).
 absl::StatusOr<DriverMessage> ParseDriverMessage(MessageType type, std::string_view payload);
 absl::StatusOr<WorkerMessage> ParseWorkerMessage(MessageType type, std::string_view payload);
 
@@ -38,6 +49,10 @@ absl::StatusOr<WorkerMessage> ParseWorkerMessage(MessageType type, std::string_v
 // ways: name the variant, as in Serialize(WorkerMessage(telemetry)).)
 EncodedMessage Serialize(const DriverMessage& message);
 EncodedMessage Serialize(const WorkerMessage& message);
+
+// The same with room for the header, so that the payload is not copied into its frame.
+UnfinishedFrame SerializeFrame(const DriverMessage& message);
+UnfinishedFrame SerializeFrame(const WorkerMessage& message);
 
 }  // namespace superfluid::linkw
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "protocol/messages/message_type.h"
 #include "protocol/messages/version.h"
@@ -60,13 +61,20 @@ class FrameEncoder {
   absl::StatusOr<std::string> Encode(MessageType type, uint64_t correlation,
                                      std::string_view payload);
 
-  // The seq that the next successful Encode will use.
+  // The same for a frame whose payload is there already, behind kFrameHeaderBytes of room: fills in
+  // the header. REQUIRES: the room.
+  absl::Status Finish(MessageType type, uint64_t correlation, std::string& frame);
+
+  // The seq that the next successful Encode or Finish will use.
   uint64_t next_seq() const { return next_seq_; }
 
   void SetVersion(uint16_t version) { version_ = version; }
   void SetMaxFrame(uint32_t max_frame) { max_frame_ = max_frame; }
 
  private:
+  absl::StatusOr<FrameHeader> NextHeader(MessageType type, uint64_t correlation,
+                                         size_t payload_size);
+
   uint32_t max_frame_;
   uint16_t version_ = kProtoVersion;
   uint64_t next_seq_ = 1;

@@ -2,7 +2,6 @@
 // number of mutations of both. LINKW_SEED repeats a failed run.
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,16 +16,12 @@
 #include "tests/fuzz/frame_decoder_fuzz.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/protocol/samples.h"
+#include "tests/protocol/seed_of_test.h"
 
 namespace superfluid::linkw {
 namespace {
 
 constexpr int kMutationsPerInput = 50;
-
-uint64_t Seed() {
-  const char* given = std::getenv("LINKW_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
-}
 
 std::vector<std::string> ReadCorpus(const std::string& folder) {
   std::vector<std::string> inputs;
@@ -39,7 +34,7 @@ std::vector<std::string> ReadCorpus(const std::string& folder) {
 
 void RunWithMutations(const std::vector<std::string>& inputs, void (*fuzz_one)(std::string_view)) {
   ASSERT_FALSE(inputs.empty());
-  const uint64_t seed = Seed();
+  const uint64_t seed = SeedOfTest();
   std::cout << "LINKW_SEED=" << seed << std::endl;  // also if the process dies
   fuzz::Mutator mutator(seed);
   for (const std::string& input : inputs) {
@@ -79,7 +74,7 @@ TEST(MutationTest, TheDecoderSurvivesAnyBytes) {
 
 // A header whose checksum is right, so that the mutation reaches what lies behind it.
 TEST(MutationTest, TheDecoderSurvivesAnyHeader) {
-  std::mt19937_64 random(Seed());
+  std::mt19937_64 random(SeedOfTest());
   for (int i = 0; i < 3000; ++i) {
     FrameHeader header;
     header.proto_version = random() % 8 == 0 ? static_cast<uint16_t>(random()) : 8;

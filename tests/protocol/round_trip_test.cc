@@ -2,23 +2,16 @@
 // plain struct, for every field of the schema and random contents.
 
 #include <cstdint>
-#include <cstdlib>
-#include <random>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "protocol/codec/codec.h"
 #include "protocol/linkw.pb.h"
 #include "tests/protocol/random_proto.h"
+#include "tests/protocol/seed_of_test.h"
 
 namespace superfluid::linkw {
 namespace {
-
-// LINKW_SEED repeats a failed run.
-uint64_t Seed() {
-  const char* given = std::getenv("LINKW_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
-}
 
 // The few rules that span several fields, and values that read as others.
 void Settle(v8::StateSyncReq& message) {
@@ -51,7 +44,7 @@ struct ToDaemon {
 
 template <typename Reader, typename Proto>
 void CheckRoundTrips(MessageType type) {
-  const uint64_t seed = Seed();
+  const uint64_t seed = SeedOfTest();
   SCOPED_TRACE(testing::Message() << MessageTypeName(type) << ": LINKW_SEED=" << seed);
   RandomProto random(seed);
   for (int i = 0; i < 300; ++i) {

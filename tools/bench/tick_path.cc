@@ -31,16 +31,16 @@ std::string TickPath::Run() {
       linkw::ParseDriverMessage(linkw::MessageType::kTickSubmit, payload_);
   if (!message.ok()) std::abort();
   const RequestKey key{LinkId{1}, ++seq_};
-  queue_.AddReady(key, WorkClass::kTick, FootprintOf(*message, server_->link()));
+  queue_.AddReady(key, WorkClass::kTick,
+                  FootprintOf(*message, server_->link()));
   // The engine's actor asks twice: whether there is work, and which.
   if (!queue_.Next(WorkClass::kTick) || queue_.Next(WorkClass::kTick) != key) std::abort();
   queue_.Begin(key);
   linkw::WorkerMessage result = server_->Serve(std::get<linkw::TickSubmit>(*message).plan);
   queue_.Remove(key);
-  const linkw::EncodedMessage encoded = linkw::Serialize(result);
-  absl::StatusOr<std::string> frame = encoder_.Encode(encoded.type, seq_, encoded.payload);
-  if (!frame.ok()) std::abort();
-  return *std::move(frame);
+  linkw::UnfinishedFrame frame = linkw::SerializeFrame(result);
+  if (!encoder_.Finish(frame.type, seq_, frame.bytes).ok()) std::abort();
+  return std::move(frame.bytes);
 }
 
 }  // namespace superfluid::bench
