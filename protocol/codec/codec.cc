@@ -9,6 +9,7 @@
 #include "protocol/codec/convert_common.h"
 #include "protocol/codec/direct_tick.h"
 #include "protocol/codec/memory_convert.h"
+#include "protocol/codec/quick_scan.h"
 #include "protocol/codec/schema_rules.h"
 #include "protocol/codec/session_convert.h"
 #include "protocol/codec/state_op_convert.h"
@@ -32,8 +33,11 @@ template <typename T>
 absl::StatusOr<T> Parse(std::string_view payload) {
   using Proto = ProtoOf<T>;
   static const MessageRules& rules = RulesOf(*Proto::descriptor());
-  absl::Status status = ScanPayload(rules, payload);
-  if (!status.ok()) return status;
+  static const QuickTable& table = QuickTableOf(rules);
+  if (!QuickScan(table, payload)) {
+    absl::Status status = ScanPayload(rules, payload);
+    if (!status.ok()) return status;
+  }
   Proto proto;
   if (!proto.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
     return MakeStatus(Status::kProtocolError, absl::StrCat(rules.name, ": undecodable"));
