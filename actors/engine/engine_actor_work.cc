@@ -56,7 +56,8 @@ void EngineActorState::OnOpReported(const OpReported& reported) {
 // ---- Ticks ----
 
 void EngineActorState::OnTick(const QueueTick& tick) {
-  work_.AddReady(tick.key, WorkClass::kTick, FootprintOf(*tick.message, LinkOf(tick.key.link)));
+  work_.AddReady(tick.key, WorkClass::kTick,
+                 FootprintOf(*tick.message, LinkOf(tick.key.link), work_.SpareFootprint()));
   ticks_.emplace(tick.key, tick);
   if (IsAlone()) return OnMicroStep();
   ScheduleStep();

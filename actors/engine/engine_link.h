@@ -35,7 +35,8 @@ struct EngineLink {
 
   // Returns whether the next input of a sequence, sent now, may be its first.
   bool MayBeEmpty(uint64_t sequence) const {
-    return maybe_empty.contains(sequence) || emptying.contains(sequence);
+    return (!maybe_empty.empty() && maybe_empty.contains(sequence)) ||
+           (!emptying.empty() && emptying.contains(sequence));
   }
   void BeginEmptying(uint64_t sequence) { ++emptying[sequence]; }
   void EndEmptying(uint64_t sequence) {

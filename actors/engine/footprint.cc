@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -72,8 +73,8 @@ Footprint OfCall(const Call& call) {
   return footprint;
 }
 
-Footprint OfTick(const linkw::TickPlan& plan, const EngineLink& link) {
-  Footprint footprint;
+Footprint OfTick(const linkw::TickPlan& plan, const EngineLink& link, Footprint footprint) {
+  footprint.keys.reserve(2 * plan.lanes.size());
   bool first_input = false;
   for (const linkw::Lane& lane : plan.lanes) {
     footprint.keys.push_back({Kind::kLane, static_cast<uint64_t>(lane.lane_tag)});
@@ -92,9 +93,6 @@ Footprint OfTick(const linkw::TickPlan& plan, const EngineLink& link) {
 
 Footprint OfMessage(const linkw::StateSyncRequest& request, const EngineLink& /*link*/) {
   return std::visit([](const auto& call) { return OfCall(call); }, request.call);
-}
-Footprint OfMessage(const linkw::TickSubmit& tick, const EngineLink& link) {
-  return OfTick(tick.plan, link);
 }
 Footprint OfMessage(const linkw::MatchRequest& /*request*/, const EngineLink& /*link*/) {
   return {.keys = {}, .shared = {WorkKey::Cache()}};
@@ -120,7 +118,11 @@ std::optional<uint64_t> EmptiedBy(const linkw::DriverMessage& message) {
   return static_cast<uint64_t>(trim->sequence);
 }
 
-Footprint FootprintOf(const linkw::DriverMessage& message, const EngineLink& link) {
+Footprint FootprintOf(const linkw::DriverMessage& message, const EngineLink& link,
+                      Footprint spare) {
+  if (const auto* tick = std::get_if<linkw::TickSubmit>(&message)) {
+    return OfTick(tick->plan, link, std::move(spare));
+  }
   return std::visit([&link](const auto& content) { return OfMessage(content, link); }, message);
 }
 

@@ -24,7 +24,9 @@ namespace superfluid {
 //   MEDIA_BIND         its lane; uses its media
 //   LORA_LOAD, LORA_UNLOAD    everything
 //   other calls        the sequence, parent or lane that they name, if any
-Footprint FootprintOf(const linkw::DriverMessage& message, const EngineLink& link);
+// `spare` is empty, but its memory is used.
+Footprint FootprintOf(const linkw::DriverMessage& message, const EngineLink& link,
+                      Footprint spare = {});
 
 // Returns the sequence that a request may leave without tokens when its turn comes: what is sent
 // behind it and gives that sequence an input gives it its first (EngineLink::MayBeEmpty).

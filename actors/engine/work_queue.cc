@@ -37,6 +37,10 @@ void WorkQueue::Remove(RequestKey key) {
   const auto item = Find(key);
   if (item == items_.end()) return;
   if (item->phase == Phase::kReady) --ready_.at(static_cast<size_t>(item->work));
+  spare_ = std::move(item->footprint);
+  spare_.keys.clear();
+  spare_.shared.clear();
+  spare_.barrier = false;
   items_.erase(item);
 }
 

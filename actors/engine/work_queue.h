@@ -76,6 +76,10 @@ class WorkQueue {
   // Unknown keys are ignored.
   void Remove(RequestKey key);
 
+  // Returns an empty footprint, with the memory of one that was removed if there is one: a tick's
+  // is some kilobytes.
+  Footprint SpareFootprint() { return std::exchange(spare_, {}); }
+
   bool Contains(RequestKey key) const { return Find(key) != items_.end(); }
   bool Running(RequestKey key) const;
 
@@ -135,6 +139,7 @@ class WorkQueue {
   Items::iterator Find(RequestKey key);
 
   Items items_;
+  Footprint spare_;
   uint64_t last_place_ = 0;
   mutable std::vector<uint64_t> in_front_;  // of a decision: places, ascending
   mutable uint64_t keys_compared_ = 0;

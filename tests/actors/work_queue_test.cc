@@ -44,6 +44,20 @@ TEST(WorkQueueTest, WhatSharesASequenceKeepsItsOrder) {
   EXPECT_EQ(queue.Next(WorkClass::kTick), Key(2));
 }
 
+TEST(WorkQueueTest, AFootprintsMemoryIsUsedAgain) {
+  WorkQueue queue;
+  Footprint large = Uses({1, 2, 3});
+  large.barrier = true;
+  const size_t room = large.keys.capacity();
+  queue.AddReady(Key(1), WorkClass::kTick, std::move(large));
+  queue.Remove(Key(1));
+  const Footprint spare = queue.SpareFootprint();
+  EXPECT_GE(spare.keys.capacity(), room);
+  EXPECT_TRUE(spare.keys.empty());
+  EXPECT_FALSE(spare.barrier);
+  EXPECT_EQ(queue.SpareFootprint().keys.capacity(), 0u);
+}
+
 TEST(WorkQueueTest, ALaneAndASequenceWithTheSameNumberAreDifferentThings) {
   WorkQueue queue;
   queue.AddReady(Key(1), WorkClass::kCall, {.keys = {WorkKey::Of(LaneTag{7})}, .shared = {}});

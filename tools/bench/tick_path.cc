@@ -32,7 +32,7 @@ std::string TickPath::Run() {
   if (!message.ok()) std::abort();
   const RequestKey key{LinkId{1}, ++seq_};
   queue_.AddReady(key, WorkClass::kTick,
-                  FootprintOf(*message, server_->link()));
+                  FootprintOf(*message, server_->link(), queue_.SpareFootprint()));
   // The engine's actor asks twice: whether there is work, and which.
   if (!queue_.Next(WorkClass::kTick) || queue_.Next(WorkClass::kTick) != key) std::abort();
   queue_.Begin(key);
