@@ -14,6 +14,7 @@
 #include "actors/engine/engine_link.h"
 #include "actors/engine/job_queue.h"
 #include "actors/engine/op_run.h"
+#include "actors/engine/tick_space.h"
 #include "actors/engine/turn_policy.h"
 #include "actors/engine/work_queue.h"
 #include "actors/messages/engine_actor_interface.h"
@@ -179,6 +180,7 @@ class EngineActorState {
   WorkQueue work_;
   TurnPolicy turns_;
   std::map<RequestKey, QueueTick> ticks_;
+  TickSpace tick_space_;
   std::map<RequestKey, RunCall> calls_;
   std::map<RequestKey, Op> ops_;
   uint64_t op_steps_ = 0;

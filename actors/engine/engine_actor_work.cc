@@ -84,7 +84,8 @@ void EngineActorState::RunTick(RequestKey key) {
       *progress_, [this] { return Now(); }, begin_ns);
   progress_->BeginTick(plan.lanes.size());
   const std::function<void()> on_progress = [this] { progress_->ContinueStep(Now()); };
-  TickRun run(*generation(), (*engine_)->info(), LinkOf(key.link), plan, emit, on_progress);
+  TickRun run(*generation(), (*engine_)->info(), LinkOf(key.link), tick_space_, plan, emit,
+              on_progress);
   linkw::TickResult result = run.Run(*tick.token);
   progress_->SetMemory((*engine_)->Memory());
   const int64_t end_ns = step.End();

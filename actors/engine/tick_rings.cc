@@ -47,14 +47,23 @@ absl::StatusOr<TickRings> TickRings::Open(Segment in, Segment out, Segment logit
 }
 
 absl::StatusOr<std::vector<Token>> TickRings::ReadTokens(const linkw::TokenSpan& span) const {
-  if (span.count == 0) return std::vector<Token>();
+  std::vector<Token> tokens;
+  if (absl::Status read = ReadTokens(span, tokens); !read.ok()) return read;
+  return tokens;
+}
+
+absl::Status TickRings::ReadTokens(const linkw::TokenSpan& span, std::vector<Token>& to) const {
+  if (span.count == 0) return absl::OkStatus();
   // Before anything is allocated for it: the count is the peer's.
   if (span.count > in_.spec().WordsPerSlot()) {
     return absl::InvalidArgumentError("the token span is longer than a slot");
   }
-  std::vector<Token> tokens(span.count);
-  const absl::StatusOr<uint32_t> read = in_.Read(FromWire(span), absl::MakeSpan(tokens));
-  if (read.ok()) return tokens;
+  const size_t before = to.size();
+  to.resize(before + span.count);
+  const absl::StatusOr<uint32_t> read =
+      in_.Read(FromWire(span), absl::MakeSpan(to).subspan(before));
+  if (read.ok()) return absl::OkStatus();
+  to.resize(before);
   const std::string text(read.status().message());
   if (absl::IsFailedPrecondition(read.status())) {
     return linkw::MakeStatus(linkw::Status::kRejectBadRefGeneration, text);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/handles.h"
@@ -26,6 +27,8 @@ class TickRings {
   // Errors: REJECT_BAD_REF_GENERATION (the slot was written again), InvalidArgument (no such ring,
   // slot or words).
   absl::StatusOr<std::vector<Token>> ReadTokens(const linkw::TokenSpan& span) const;
+  // The same, appended; after an error `to` is as before.
+  absl::Status ReadTokens(const linkw::TokenSpan& span, std::vector<Token>& to) const;
 
   // A span of 0 tokens takes no slot. InvalidArgument: more than a slot holds.
   absl::StatusOr<linkw::TokenSpan> WriteTokens(absl::Span<const Token> tokens);

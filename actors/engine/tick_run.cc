@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "actors/engine/tick_checks.h"
 #include "actors/runtime/engine_status.h"
 #include "protocol/messages/status.h"
 
@@ -17,62 +18,21 @@ constexpr size_t kMaxLaneMessageBytes = 256;
 
 SequenceHandle ToEngine(linkw::SequenceId id) { return SequenceHandle{static_cast<uint64_t>(id)}; }
 
-absl::Status CheckSampling(const linkw::Sampling& sampling) {
-  if (sampling.temperature < 0 || sampling.repetition_penalty < 0) {
-    return absl::InvalidArgumentError("temperature and repetition_penalty are not negative");
-  }
-  if (sampling.top_p < 0 || sampling.top_p > 1 || sampling.min_p < 0 || sampling.min_p > 1) {
-    return absl::InvalidArgumentError("top_p and min_p are in [0, 1]");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckShape(const linkw::Lane& lane) {
-  if (lane.max_tokens > kMaxLaneTokens) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("max_tokens is ", lane.max_tokens, "; at most ", kMaxLaneTokens, " a tick"));
-  }
-  if (lane.kind == linkw::LaneKind::kPrefill && lane.max_tokens != 0) {
-    return absl::InvalidArgumentError("a prefill draws nothing: max_tokens must be 0");
-  }
-  if (lane.kind != linkw::LaneKind::kVerify && !lane.draft_tokens.empty()) {
-    return absl::InvalidArgumentError("draft tokens belong to a verify lane");
-  }
-  if (lane.kind != linkw::LaneKind::kDecode && lane.strategy_slot != linkw::StrategySlot{}) {
-    return absl::InvalidArgumentError("a strategy belongs to a decode lane");
-  }
-  if (lane.stop_slot > kControlLanes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no stop bit ", lane.stop_slot, " (1 to ", kControlLanes, ")"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
-uint32_t MostTokens(const linkw::Lane& lane) {
-  switch (lane.kind) {
-    case linkw::LaneKind::kPrefill:
-      return 0;
-    case linkw::LaneKind::kDecode:
-      return lane.max_tokens;
-    case linkw::LaneKind::kVerify:
-      return std::min(lane.max_tokens, static_cast<uint32_t>(lane.draft_tokens.size()) + 1);
-  }
-  return 0;
-}
-
-TickRun::TickRun(Generation& generation, const EngineInfo& info, EngineLink& link,
+TickRun::TickRun(Generation& generation, const EngineInfo& info, EngineLink& link, TickSpace& space,
                  const linkw::TickPlan& plan, const EmitSink& emit,
                  const std::function<void()>& on_progress)
     : generation_(generation),
       info_(info),
       link_(link),
+      space_(space),
       plan_(plan),
       emit_(emit),
       on_progress_(on_progress) {}
 
 linkw::TickResult TickRun::Run(const CancelToken& token) {
+  space_.Begin(plan_.lanes.size());
   absl::Status status = CheckPlan();
   if (status.ok()) status = ReadInputs();
   if (status.ok()) status = RunLanes(token);
@@ -81,9 +41,7 @@ linkw::TickResult TickRun::Run(const CancelToken& token) {
   }
   linkw::TickResult result;
   result.events.tick_id = plan_.tick_id;
-  for (size_t lane = 0; lane < slots_.size(); ++lane) {
-    result.events.lanes.push_back(MakeEvent(lane));
-  }
+  MakeEvents(result.events.lanes);
   if (stopped_otherwise_ && token.cancelled()) {
     const absl::Status stopped = StoppedStatus(token.reason());
     result.status = linkw::FromAbsl(stopped);
@@ -99,20 +57,21 @@ absl::Status TickRun::CheckPlan() const {
     return absl::InvalidArgumentError(
         absl::StrCat("a tick has 1 to ", most, " lanes, not ", plan_.lanes.size()));
   }
-  std::vector<uint64_t> tags;
-  std::vector<uint64_t> sequences;
+  std::vector<uint64_t>& numbers = space_.numbers;
+  numbers.clear();
+  for (const linkw::Lane& lane : plan_.lanes) {
+    numbers.push_back(static_cast<uint64_t>(lane.lane_tag));
+  }
+  if (absl::Status twice = CheckTwice(numbers, "have the tag"); !twice.ok()) return twice;
+  numbers.clear();
   size_t with_logits = 0;
   for (const linkw::Lane& lane : plan_.lanes) {
-    tags.push_back(static_cast<uint64_t>(lane.lane_tag));
     if (lane.sequence != linkw::SequenceId{}) {
-      sequences.push_back(static_cast<uint64_t>(lane.sequence));
+      numbers.push_back(static_cast<uint64_t>(lane.sequence));
     }
     if (lane.want_logits) ++with_logits;
   }
-  if (absl::Status twice = CheckTwice(std::move(tags), "have the tag"); !twice.ok()) return twice;
-  if (absl::Status twice = CheckTwice(std::move(sequences), "work on sequence"); !twice.ok()) {
-    return twice;
-  }
+  if (absl::Status twice = CheckTwice(numbers, "work on sequence"); !twice.ok()) return twice;
   if (with_logits > kLogitsRing.slots) {
     return absl::InvalidArgumentError(
         absl::StrCat("at most ", kLogitsRing.slots, " lanes of a tick may want logits"));
@@ -120,73 +79,46 @@ absl::Status TickRun::CheckPlan() const {
   return absl::OkStatus();
 }
 
-absl::Status TickRun::CheckTwice(std::vector<uint64_t> numbers, const char* what) {
+absl::Status TickRun::CheckTwice(std::vector<uint64_t>& numbers, const char* what) const {
+  if (!space_.twice.AnyTwice(numbers)) return absl::OkStatus();
   std::sort(numbers.begin(), numbers.end());
   const auto twice = std::adjacent_find(numbers.begin(), numbers.end());
-  if (twice == numbers.end()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("two lanes ", what, " ", *twice));
 }
 
 absl::Status TickRun::ReadInputs() {
-  slots_.resize(plan_.lanes.size());
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    absl::StatusOr<std::vector<Token>> input = link_.rings->ReadTokens(plan_.lanes[i].input);
-    if (!input.ok()) return input.status();
-    slots_[i].input = *std::move(input);
+  for (size_t i = 0; i < plan_.lanes.size(); ++i) {
+    const linkw::TokenSpan& span = plan_.lanes[i].input;
+    TickSpace::Slot& slot = space_.slots[i];
+    slot.input_at = space_.inputs.size();
+    if (span.count == 0) continue;
+    if (absl::Status read = link_.rings->ReadTokens(span, space_.inputs); !read.ok()) return read;
+    slot.input_count = span.count;
   }
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    slots_[i].status = CheckLane(plan_.lanes[i], slots_[i].input);
-    if (!slots_[i].status.ok()) continue;
-    slots_[i].result = lanes_.size();
-    lanes_.push_back(i);
-    tokens_in_ += slots_[i].input.size();
-  }
-  return absl::OkStatus();
-}
-
-absl::Status TickRun::CheckLane(const linkw::Lane& lane, absl::Span<const Token> input) const {
-  absl::Status status = CheckShape(lane);
-  if (status.ok()) status = CheckSampling(lane.sampling);
-  if (status.ok()) status = CheckHandles(lane);
-  if (status.ok()) status = CheckTokens(input);
-  if (status.ok()) status = CheckTokens(lane.draft_tokens);
-  if (status.ok()) status = CheckTokens(lane.stop_tokens);
-  return status;
-}
-
-absl::Status TickRun::CheckHandles(const linkw::Lane& lane) const {
-  const auto check = [this](HandleKind kind, uint64_t handle) {
-    return handle == 0 ? absl::OkStatus() : link_.handles.Check(kind, handle);
-  };
-  for (const absl::Status& status : {
-           check(HandleKind::kSequence, static_cast<uint64_t>(lane.sequence)),
-           check(HandleKind::kGrammar, static_cast<uint64_t>(lane.grammar_handle)),
-           check(HandleKind::kLogitBias, static_cast<uint64_t>(lane.logit_bias_handle)),
-           check(HandleKind::kStrategy, static_cast<uint64_t>(lane.strategy_slot)),
-       }) {
-    if (!status.ok()) return status;
-  }
-  if (lane.sequence != linkw::SequenceId{}) return absl::OkStatus();
-  return link_.handles.CheckRoom(HandleKind::kSequence);
-}
-
-absl::Status TickRun::CheckTokens(absl::Span<const Token> tokens) const {
-  for (const Token token : tokens) {
-    if (token >= info_.vocab_size) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "token ", token, " is outside the vocabulary (", info_.vocab_size, " tokens)"));
+  const LaneContext context{.info = info_, .handles = link_.handles};
+  for (size_t i = 0; i < plan_.lanes.size(); ++i) {
+    TickSpace::Slot& slot = space_.slots[i];
+    if (!IsLaneFine(context, plan_.lanes[i], InputOf(slot))) {
+      slot.status = CheckLane(context, plan_.lanes[i], InputOf(slot));
+      if (!slot.status.ok()) continue;
     }
+    slot.result = space_.lanes.size();
+    space_.lanes.push_back(i);
+    tokens_in_ += slot.input_count;
   }
   return absl::OkStatus();
 }
 
-LaneWork TickRun::MakeWork(size_t index) const {
+absl::Span<const Token> TickRun::InputOf(const TickSpace::Slot& slot) const {
+  return absl::MakeConstSpan(space_.inputs).subspan(slot.input_at, slot.input_count);
+}
+
+void TickRun::MakeWork(size_t index, LaneWork& work) const {
   const linkw::Lane& lane = plan_.lanes[index];
-  LaneWork work;
   work.tag = LaneTag{static_cast<uint64_t>(lane.lane_tag)};
   work.sequence = ToEngine(lane.sequence);
   work.kind = static_cast<LaneKind>(lane.kind);
-  work.input = slots_[index].input;
+  work.input = InputOf(space_.slots[index]);
   work.max_tokens = lane.max_tokens;
   work.sampling = {.temperature = lane.sampling.temperature,
                    .top_k = lane.sampling.top_k,
@@ -200,20 +132,17 @@ LaneWork TickRun::MakeWork(size_t index) const {
   work.strategy = StrategySlot{static_cast<uint32_t>(lane.strategy_slot)};
   work.drafts = lane.draft_tokens;
   work.want_logits = lane.want_logits;
-  return work;
 }
 
 absl::Status TickRun::RunLanes(const CancelToken& token) {
-  if (lanes_.empty()) return absl::OkStatus();
-  std::vector<LaneWork> work;
-  work.reserve(lanes_.size());
-  for (const size_t lane : lanes_) work.push_back(MakeWork(lane));
+  if (space_.lanes.empty()) return absl::OkStatus();
+  for (const size_t lane : space_.lanes) MakeWork(lane, space_.work.emplace_back());
   const Tick tick{.tick_id = plan_.tick_id,
                   .partial_emits = (plan_.flags & linkw::kTickFlagPartialEmits) != 0,
-                  .lanes = work};
+                  .lanes = space_.work};
   absl::StatusOr<std::vector<LaneResult>> results = generation_.RunTick(tick, token, *this);
   if (!results.ok()) return results.status();
-  if (results->size() != lanes_.size()) {
+  if (results->size() != space_.lanes.size()) {
     return absl::InternalError("the engine answered for another number of lanes");
   }
   results_ = *std::move(results);
@@ -226,7 +155,7 @@ absl::Status TickRun::CheckResult(size_t index, const LaneResult& result) {
   if (result.tokens.size() > MostTokens(lane) || result.logits.size() > kMaxLaneLogits) {
     return absl::InternalError("the engine drew more than it was asked for");
   }
-  if (!CheckTokens(result.tokens).ok()) {
+  if (!AllInVocabulary(info_, result.tokens)) {
     return absl::InternalError("the engine drew a token outside its vocabulary");
   }
   const auto sequence = static_cast<uint64_t>(result.sequence);
@@ -236,64 +165,98 @@ absl::Status TickRun::CheckResult(size_t index, const LaneResult& result) {
   } else if (result.sequence != ToEngine(lane.sequence)) {
     return absl::InternalError("the engine answered for another sequence");
   }
-  if (!slots_[index].input.empty()) {
-    link_.maybe_empty.erase(sequence);
+  if (space_.slots[index].input_count != 0) {
+    if (!link_.maybe_empty.empty()) link_.maybe_empty.erase(sequence);
   } else if (lane.sequence == linkw::SequenceId{}) {
     link_.maybe_empty.insert(sequence);
   }
   return absl::OkStatus();
 }
 
-linkw::LaneEvent TickRun::MakeEvent(size_t index) {
+void TickRun::MakeEvents(std::vector<linkw::LaneEvent>& events) {
+  events.reserve(plan_.lanes.size());
+  for (size_t lane = 0; lane < plan_.lanes.size(); ++lane) MakeEvent(lane, events);
+  WriteDrawn(events);
+}
+
+void TickRun::MakeEvent(size_t index, std::vector<linkw::LaneEvent>& events) {
   const linkw::Lane& lane = plan_.lanes[index];
-  absl::Status status = slots_[index].status;
+  const TickSpace::Slot& slot = space_.slots[index];
+  const absl::Status status =
+      slot.status.ok() ? CheckResult(index, results_[slot.result]) : slot.status;
   if (status.ok()) {
-    const LaneResult& result = results_[slots_[index].result];
-    status = CheckResult(index, result);
-    if (status.ok()) return WriteResult(index, result);
+    Draw(results_[slot.result].tokens, events);
+    return WriteResult(index, results_[slot.result], events.back());
   }
-  linkw::LaneEvent event;
+  linkw::LaneEvent& event = events.emplace_back();
   event.lane_tag = lane.lane_tag;
   event.sequence = lane.sequence;
   event.finish_reason = linkw::FinishReason::kError;
   event.status = EngineStatus(status);
   event.message = MessageOf(status).substr(0, kMaxLaneMessageBytes);
-  return event;
 }
 
-linkw::LaneEvent TickRun::WriteResult(size_t index, const LaneResult& result) {
+// Adds the event of a lane that drew these. They go behind those of other lanes, as many as one
+// slot of the ring holds, into that slot (TICK-19).
+void TickRun::Draw(absl::Span<const Token> tokens, std::vector<linkw::LaneEvent>& events) {
+  std::vector<Token>& drawn = space_.drawn;
+  if (drawn.size() + tokens.size() > kTokenOutRing.WordsPerSlot()) WriteDrawn(events);
+  linkw::LaneEvent& event = events.emplace_back();
+  event.out.ring_id = linkw::kTokenOutRing;
+  if (tokens.empty()) return;
+  event.out.offset = static_cast<uint32_t>(drawn.size());
+  event.out.count = static_cast<uint32_t>(tokens.size());
+  drawn.insert(drawn.end(), tokens.begin(), tokens.end());
+  tokens_out_ += tokens.size();
+}
+
+// Writes the next slot of the ring, and tells the events whose tokens are in it.
+void TickRun::WriteDrawn(std::vector<linkw::LaneEvent>& events) {
+  if (!space_.drawn.empty()) {
+    const absl::StatusOr<linkw::TokenSpan> slot = link_.rings->WriteTokens(space_.drawn);
+    for (size_t i = events_written_; i < events.size(); ++i) {
+      linkw::TokenSpan& out = events[i].out;
+      if (out.count == 0) continue;
+      if (!slot.ok()) {
+        out = {};
+        continue;
+      }
+      out.slot = slot->slot;
+      out.generation = slot->generation;
+    }
+    space_.drawn.clear();
+  }
+  events_written_ = events.size();
+}
+
+void TickRun::WriteResult(size_t index, const LaneResult& result, linkw::LaneEvent& event) {
   const linkw::Lane& lane = plan_.lanes[index];
-  linkw::LaneEvent event;
   event.lane_tag = lane.lane_tag;
   event.sequence = linkw::SequenceId{static_cast<uint64_t>(result.sequence)};
   event.position = result.position;
   event.finish_reason = static_cast<linkw::FinishReason>(result.finish);
   event.accepted_drafts = result.accepted_drafts;
-  tokens_out_ += result.tokens.size();
-  if (result.finish == FinishReason::kStopped && !slots_[index].stop_seen) {
+  if (result.finish == FinishReason::kStopped && !space_.slots[index].stop_seen) {
     stopped_otherwise_ = true;
   }
-  const absl::StatusOr<linkw::TokenSpan> out = link_.rings->WriteTokens(result.tokens);
-  if (out.ok()) event.out = *out;
-  if (!lane.want_logits) return event;
+  if (!lane.want_logits) return;
   const absl::StatusOr<linkw::TokenSpan> logits = link_.rings->WriteLogits(result.logits);
   if (logits.ok()) event.logits = *logits;
-  return event;
 }
 
 bool TickRun::LaneStopped(size_t lane) {
   on_progress_();
-  if (lane >= lanes_.size() || !link_.LaneStopped(plan_.lanes[lanes_[lane]].stop_slot))
+  if (lane >= space_.lanes.size() || !link_.LaneStopped(plan_.lanes[space_.lanes[lane]].stop_slot))
     return false;
-  slots_[lanes_[lane]].stop_seen = true;
+  space_.slots[space_.lanes[lane]].stop_seen = true;
   return true;
 }
 
 void TickRun::Emit(size_t lane, absl::Span<const Token> tokens) {
   on_progress_();
-  if (lane >= lanes_.size() || (plan_.flags & linkw::kTickFlagPartialEmits) == 0) return;
-  const linkw::Lane& of_plan = plan_.lanes[lanes_[lane]];
-  Slot& slot = slots_[lanes_[lane]];
+  if (lane >= space_.lanes.size() || (plan_.flags & linkw::kTickFlagPartialEmits) == 0) return;
+  const linkw::Lane& of_plan = plan_.lanes[space_.lanes[lane]];
+  TickSpace::Slot& slot = space_.slots[space_.lanes[lane]];
   // More than the lane can draw is the engine's fault, and found in its result.
   tokens = tokens.subspan(0, std::min<size_t>(tokens.size(), MostTokens(of_plan) - slot.emitted));
   while (!tokens.empty()) {

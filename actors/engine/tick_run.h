@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "actors/engine/engine_link.h"
+#include "actors/engine/tick_space.h"
 #include "engine/cancel_token.h"
 #include "engine/engine.h"
 #include "engine/generation.h"
@@ -26,7 +27,7 @@ class TickRun : private TickHost {
   using EmitSink = std::function<void(linkw::TickEmit)>;
 
   // `on_progress` is called whenever the engine shows that it gets on.
-  TickRun(Generation& generation, const EngineInfo& info, EngineLink& link,
+  TickRun(Generation& generation, const EngineInfo& info, EngineLink& link, TickSpace& space,
           const linkw::TickPlan& plan, const EmitSink& emit,
           const std::function<void()>& on_progress);
   TickRun(const TickRun&) = delete;
@@ -40,25 +41,19 @@ class TickRun : private TickHost {
   uint64_t tokens_out() const { return tokens_out_; }
 
  private:
-  struct Slot {  // a lane of the plan
-    absl::Status status;
-    std::vector<Token> input;
-    uint32_t emitted = 0;
-    bool stop_seen = false;  // the engine was told that its stop bit is set
-    size_t result = 0;       // its index in results_; only if status is OK
-  };
-
   absl::Status CheckPlan() const;
   absl::Status ReadInputs();
-  static absl::Status CheckTwice(std::vector<uint64_t> numbers, const char* what);
-  absl::Status CheckLane(const linkw::Lane& lane, absl::Span<const Token> input) const;
-  absl::Status CheckHandles(const linkw::Lane& lane) const;
-  absl::Status CheckTokens(absl::Span<const Token> tokens) const;
-  LaneWork MakeWork(size_t index) const;
+  // Sorts `numbers` if one of them occurs twice.
+  absl::Status CheckTwice(std::vector<uint64_t>& numbers, const char* what) const;
+  absl::Span<const Token> InputOf(const TickSpace::Slot& slot) const;
+  void MakeWork(size_t index, LaneWork& work) const;
   absl::Status RunLanes(const CancelToken& token);
   absl::Status CheckResult(size_t index, const LaneResult& result);
-  linkw::LaneEvent MakeEvent(size_t index);
-  linkw::LaneEvent WriteResult(size_t index, const LaneResult& result);
+  void MakeEvents(std::vector<linkw::LaneEvent>& events);
+  void MakeEvent(size_t index, std::vector<linkw::LaneEvent>& events);
+  void Draw(absl::Span<const Token> tokens, std::vector<linkw::LaneEvent>& events);
+  void WriteDrawn(std::vector<linkw::LaneEvent>& events);
+  void WriteResult(size_t index, const LaneResult& result, linkw::LaneEvent& event);
 
   bool LaneStopped(size_t lane) override;
   void Emit(size_t lane, absl::Span<const Token> tokens) override;
@@ -66,19 +61,16 @@ class TickRun : private TickHost {
   Generation& generation_;
   const EngineInfo& info_;
   EngineLink& link_;
+  TickSpace& space_;
   const linkw::TickPlan& plan_;
   const EmitSink& emit_;
   const std::function<void()>& on_progress_;
-  std::vector<Slot> slots_;
-  std::vector<size_t> lanes_;        // of the plan, that the engine runs
-  std::vector<LaneResult> results_;  // of lanes_
+  std::vector<LaneResult> results_;  // of the lanes that the engine ran
+  size_t events_written_ = 0;        // events, from the first, whose out spans are complete
   bool stopped_otherwise_ = false;   // a lane was stopped, and not by its stop bit
   uint64_t tokens_in_ = 0;
   uint64_t tokens_out_ = 0;
 };
-
-// The most drawn tokens that a lane can have asked for.
-uint32_t MostTokens(const linkw::Lane& lane);
 
 }  // namespace superfluid
 

@@ -50,7 +50,7 @@ class TickRunTest : public testing::Test {
     const linkw::TickPlan plan{.tick_id = 5, .flags = flags, .lanes = std::move(lanes)};
     const TickRun::EmitSink sink = [this](const linkw::TickEmit& emit) { emits_.push_back(emit); };
     const std::function<void()> progress = [this] { ++signs_of_life_; };
-    return TickRun(engine_.fake(), engine_.info(), link_, plan, sink, progress).Run(token_);
+    return TickRun(engine_.fake(), engine_.info(), link_, space_, plan, sink, progress).Run(token_);
   }
 
   std::vector<uint32_t> Read(const linkw::TokenSpan& span) {
@@ -80,6 +80,7 @@ class TickRunTest : public testing::Test {
 
   FakeEngine engine_;
   EngineLink link_;
+  TickSpace space_;
   RingsOfTest rings_;
   CancelToken token_;
   std::vector<linkw::TickEmit> emits_;
@@ -152,6 +153,7 @@ TEST_F(TickRunTest, RefusesATickThatIsWrongAsAWhole) {
   ExpectRefused({}, linkw::Status::kInvalidArgument);
   ExpectRefused(std::vector<linkw::Lane>(257, Lane(1, 1)), linkw::Status::kInvalidArgument);
   ExpectRefused({Lane(1, 1), Lane(1, 1)}, linkw::Status::kInvalidArgument);
+  ExpectRefused({Lane(2, 1), Lane(3, 1), Lane(1, 1), Lane(2, 1)}, linkw::Status::kInvalidArgument);
   linkw::Lane one = Lane(1, 1);
   linkw::Lane two = Lane(2, 1);
   one.sequence = two.sequence = linkw::SequenceId{4};
@@ -289,6 +291,70 @@ TEST_F(TickRunTest, AStopBitThatIsTakenBackEarlyStopsItsLaneOnly) {
   ASSERT_EQ(result.events.lanes.size(), 2);
   EXPECT_EQ(result.events.lanes[0].finish_reason, linkw::FinishReason::kStopped);
   EXPECT_EQ(result.events.lanes[1].finish_reason, linkw::FinishReason::kNotFinished);
+}
+
+TEST_F(TickRunTest, LanesShareASlotAsLongAsTheirTokensFit) {
+  engine_.fake().run_tick = [](const Tick& tick, const CancelToken&, TickHost&) {
+    std::vector<LaneResult> results(tick.lanes.size());
+    for (uint32_t i = 0; i < results.size(); ++i) {
+      results[i].sequence = SequenceHandle{100 + i};
+      results[i].tokens.assign(tick.lanes[i].max_tokens, i);
+    }
+    return results;
+  };
+  const linkw::TickResult result =
+      Run({Lane(1, 1000), Lane(2, 24), Lane(3, 0), Lane(4, 1), Lane(5, 1024), Lane(6, 2)});
+  ASSERT_EQ(result.status, linkw::Status::kOk) << result.message;
+  const std::vector<linkw::LaneEvent>& events = result.events.lanes;
+  const auto expect = [&events](size_t lane, uint32_t slot, uint32_t offset, uint32_t count) {
+    SCOPED_TRACE(lane);
+    EXPECT_EQ(events[lane].out.ring_id, linkw::kTokenOutRing);
+    EXPECT_EQ(events[lane].out.slot, slot);
+    EXPECT_EQ(events[lane].out.offset, offset);
+    EXPECT_EQ(events[lane].out.count, count);
+  };
+  expect(0, 0, 0, 1000);
+  expect(1, 0, 1000, 24);
+  expect(2, 0, 0, 0);
+  expect(3, 1, 0, 1);
+  expect(4, 2, 0, 1024);
+  expect(5, 3, 0, 2);
+  for (uint32_t i = 0; i < events.size(); ++i) {
+    if (i == 2) continue;  // nothing to read
+    EXPECT_EQ(Read(events[i].out), std::vector<uint32_t>(events[i].out.count, i));
+  }
+}
+
+TEST_F(TickRunTest, ALaneThatFailsBetweenOthersHasNoSpan) {
+  linkw::Lane wrong = Lane(2, 1);
+  wrong.stop_slot = 257;
+  const linkw::TickResult result = Run({Lane(1, 2), wrong, Lane(3, 3)});
+  EXPECT_EQ(result.events.lanes[1].out, linkw::TokenSpan{});
+  EXPECT_EQ(Read(result.events.lanes[0].out), (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(Read(result.events.lanes[2].out), (std::vector<uint32_t>{1, 2, 3}));
+  EXPECT_EQ(result.events.lanes[0].out.slot, result.events.lanes[2].out.slot);
+}
+
+// What the tick before had is not this one's: inputs, stop bits, tags in any order.
+TEST_F(TickRunTest, TicksDoNotSeeEachOther) {
+  linkw::Lane wrong = Lane(9, 1);
+  wrong.stop_slot = 257;
+  wrong.input = Write({1, 2, 3});
+  Run({wrong, Lane(5, 1), Lane(7, 1)});
+  link_.handles = {};
+  std::vector<size_t> seen;
+  auto run = engine_.fake().run_tick;
+  engine_.fake().run_tick = [&](const Tick& tick, const CancelToken& token, TickHost& host) {
+    for (const LaneWork& lane : tick.lanes) seen.push_back(lane.input.size());
+    return run(tick, token, host);
+  };
+  linkw::Lane second = Lane(7, 1);
+  second.input = Write({4});
+  const linkw::TickResult result = Run({Lane(9, 1), second});
+  ASSERT_EQ(result.status, linkw::Status::kOk) << result.message;
+  ASSERT_EQ(result.events.lanes.size(), 2u);
+  EXPECT_EQ(result.events.lanes[0].status, linkw::Status::kOk);
+  EXPECT_EQ(seen, (std::vector<size_t>{0, 1}));
 }
 
 TEST_F(TickRunTest, OutSlotsGoRoundOverAllTicks) {

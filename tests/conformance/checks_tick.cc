@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -75,6 +76,12 @@ void ManyLanes(Context& context, uint32_t count) {
     ExpectEq(driver.Out(event).size(), size_t{1 + i % 3}, "tokens of a lane");
     ExpectEq(event.position, uint64_t{2 + i % 3}, "position of a lane");
     Expect(sequences.insert(event.sequence).second, "two new sequences have the same handle");
+  }
+  std::set<std::pair<uint32_t, uint32_t>> words;  // lanes may share a slot, but no word of it
+  for (const LaneEvent& event : events.lanes) {
+    for (uint32_t i = 0; i < event.out.count; ++i) {
+      Expect(words.emplace(event.out.slot, event.out.offset + i).second, "two out spans overlap");
+    }
   }
 }
 

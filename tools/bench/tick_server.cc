@@ -41,7 +41,8 @@ absl::StatusOr<std::unique_ptr<TickServer>> TickServer::With(std::unique_ptr<Eng
 }
 
 linkw::TickResult TickServer::Serve(const linkw::TickPlan& plan) {
-  return TickRun(*engine_->generation(), engine_->info(), link_, plan, no_emits_, no_progress_)
+  return TickRun(*engine_->generation(), engine_->info(), link_, space_, plan, no_emits_,
+                 no_progress_)
       .Run(token_);
 }
 

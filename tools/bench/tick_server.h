@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "actors/engine/engine_link.h"
 #include "actors/engine/tick_run.h"
+#include "actors/engine/tick_space.h"
 #include "engine/cancel_token.h"
 #include "engine/engine.h"
 #include "protocol/messages/tick_messages.h"
@@ -31,6 +32,7 @@ class TickServer {
 
   const std::unique_ptr<Engine> engine_;
   EngineLink link_;
+  TickSpace space_;
   CancelToken token_;
   const TickRun::EmitSink no_emits_ = [](const linkw::TickEmit&) {};
   const std::function<void()> no_progress_ = [] {};
