@@ -313,7 +313,8 @@ void DispatcherState::ReportEnd() {
                  LinkEnded{.link = context_.id,
                            .reason = end_reason_,
                            .finished = drained_.finished,
-                           .cancelled = drained_.cancelled});
+                           .cancelled = drained_.cancelled,
+                           .cut = drained_.cut});
     self_->quit();
   };
   // An observer's end must not wait for a busy engine: health checks come and go.

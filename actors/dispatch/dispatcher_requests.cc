@@ -104,7 +104,8 @@ void DispatcherState::OnRequestFinished(const RequestFinished& finished) {
   const std::optional<Requests::Entry> ended = requests_->Finish(finished.seq);
   if (!ended) return;
   if (ended->in_drain) {
-    session_.drain().NoteEnd(ended->token != nullptr && ended->token->cancelled());
+    session_.drain().NoteEnd(ended->token == nullptr ? CancelReason::kNone
+                                                     : ended->token->reason());
   }
   FinishDrainIfIdle();
 }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include "engine/cancel_token.h"
+
 namespace superfluid {
 
 // The drain of one link (DRAIN-2 to DRAIN-5): what was open when it began, how that ended, and
@@ -25,6 +27,7 @@ class LinkDrain {
   struct Counts {
     uint32_t finished = 0;
     uint32_t cancelled = 0;
+    bool cut = false;  // the drain itself cancelled some of them
   };
   struct Result {
     uint64_t reply_to = 0;  // seq of the DRAIN to answer; 0: none
@@ -55,10 +58,12 @@ class LinkDrain {
     elsewhere_ = elsewhere;
   }
 
-  // Counts the end of one of the requests that the drain counts. Has no effect while no drain is
-  // under way.
-  void NoteEnd(bool cancelled) {
-    if (active_ && cancelled) ++cancelled_;
+  // Counts the end of one of the requests that the drain counts, `cancel` saying why it was
+  // cancelled. Has no effect while no drain is under way.
+  void NoteEnd(CancelReason cancel) {
+    if (!active_ || cancel == CancelReason::kNone) return;
+    ++cancelled_;
+    cut_ |= cancel == CancelReason::kDraining;
   }
 
   // Ends the drain and returns its result; nullopt while something is open or others are waited
@@ -69,7 +74,8 @@ class LinkDrain {
     assert(cancelled_ <= open_at_start_);
     Result result{.reply_to = reply_to_,
                   .here = {.finished = static_cast<uint32_t>(open_at_start_ - cancelled_),
-                           .cancelled = static_cast<uint32_t>(cancelled_)},
+                           .cancelled = static_cast<uint32_t>(cancelled_),
+                           .cut = cut_},
                   .everywhere = {}};
     result.everywhere = {.finished = result.here.finished + elsewhere_.finished,
                          .cancelled = result.here.cancelled + elsewhere_.cancelled};
@@ -91,6 +97,7 @@ class LinkDrain {
   uint64_t reply_to_ = 0;
   size_t open_at_start_ = 0;
   size_t cancelled_ = 0;
+  bool cut_ = false;
   int64_t until_ns_ = kNoDeadline;
   Counts elsewhere_;
 };

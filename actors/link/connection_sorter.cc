@@ -89,7 +89,8 @@ void ConnectionSorter::AcceptAll() {
 
 void ConnectionSorter::Add(AcceptedConnection connection) {
   const auto& allowed = options_.allowed_uids;
-  if (std::find(allowed.begin(), allowed.end(), connection.uid) == allowed.end()) {
+  if (!options_.any_uid &&
+      std::find(allowed.begin(), allowed.end(), connection.uid) == allowed.end()) {
     return RefuseUser(connection);
   }
   if (undecided_.size() >= options_.max_undecided) undecided_.pop_front();

@@ -34,6 +34,7 @@ class ConnectionSorter {
  public:
   struct Options {
     std::vector<uid_t> allowed_uids;
+    bool any_uid = false;  // the mode of the socket's file says who may connect
     absl::Duration patience = absl::Seconds(5);
     size_t max_undecided = 32;
   };

@@ -62,7 +62,8 @@ struct LinkEnded {
   LinkId link{};
   std::string reason;
   uint32_t finished = 0;   // requests that ended by themselves during its last drain
-  uint32_t cancelled = 0;  // that the drain cancelled
+  uint32_t cancelled = 0;  // that were cancelled
+  bool cut = false;        // some of them by the drain itself
 };
 
 // Look at the engine's progress. To itself, periodically.

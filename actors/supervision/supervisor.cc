@@ -135,6 +135,7 @@ void SupervisorState::OnCheckHealth() {
     return Exit(ExitCode::kEngineStalled, age > turn_age ? "the engine is stuck inside a step"
                                                          : "a thread of the worker is stuck");
   }
+  if (config_.on_progress && std::max(age, turn_age) <= config_.engine_stall) config_.on_progress();
   compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
 }
 
@@ -153,7 +154,11 @@ absl::Duration SupervisorState::TurnAgeNow(int64_t now_ns) {
 void SupervisorState::OnShutDown(const ShutDown& shut_down) {
   spdlog::info("worker.stopping links={} cancel={} patience_ms={}", links_.size(),
                NameOf(shut_down.scope), absl::ToInt64Milliseconds(shut_down.patience));
-  if (!std::exchange(shutting_down_, true)) drain_finished_ = drain_cancelled_ = 0;
+  if (!std::exchange(shutting_down_, true)) {
+    drain_finished_ = drain_cancelled_ = 0;
+    drain_cut_ = false;
+    told_to_cancel_ = shut_down.scope != DrainScope::kNothing;
+  }
   if (!exit_with_) exit_with_ = {ExitCode::kOk, "told to stop"};
   drain_scope_ = std::max(drain_scope_, shut_down.scope);
   drain_by_ns_ =
@@ -237,7 +242,8 @@ void SupervisorState::ExitIfDone() {
     absl::StrAppend(&reason, "; open requests: ", drain_finished_, " finished, ", drain_cancelled_,
                     " cancelled");
   }
-  Exit(exit_with_->first, reason);
+  const bool cut = exit_with_->first == ExitCode::kOk && drain_cut_ && !told_to_cancel_;
+  Exit(cut ? ExitCode::kDrainCut : exit_with_->first, reason);
 }
 
 void SupervisorState::Exit(ExitCode code, const std::string& reason) {

@@ -42,6 +42,7 @@ enum class ExitCode : int {
   kOk = 0,              // drained, told to stop, or its link ended and it was to exit then
   kEngineFailed = 70,   // the engine or an actor broke
   kEngineStalled = 71,  // one step of the engine took longer than engine_kill
+  kDrainCut = 75,       // told to finish what was open, it had to cancel some of it
 };
 
 inline constexpr int kStallSteps = 2;
@@ -68,13 +69,16 @@ struct WorkerConfig {
   std::function<linkw::LinkToken()> make_token;  // 16 unguessable bytes
   // Called once, when the worker is to end; links are closed by then, unless the engine is stuck.
   std::function<void(ExitCode code, std::string reason)> on_exit;
+  // Called each health_period in which neither a step nor a thread was stalled. May be null.
+  std::function<void()> on_progress;
   // Called when a step took longer than engine_kill; must not return in a real worker.
   std::function<void(absl::Duration step_age)> on_engine_stuck;
 };
 
 // Starts, watches and ends everything else.
 //
-//   StartWorker --> engine loads --> serving --ShutDown--> draining links --> on_exit(kOk)
+//   StartWorker --> engine loads --> serving --ShutDown--> draining links --> on_exit(kOk or
+//   kDrainCut)
 //                                       |  engine died --> links told --> on_exit(kEngineFailed)
 //                                       |  step older than engine_kill --> on_engine_stuck
 //
@@ -163,9 +167,11 @@ class SupervisorState {
   bool shutting_down_ = false;
   std::optional<LinkId> drains_last_;              // the link that asked for the end
   DrainScope drain_scope_ = DrainScope::kNothing;  // of all shut-downs so far, the largest
+  bool told_to_cancel_ = false;                    // by the first of them
   int64_t drain_by_ns_ = std::numeric_limits<int64_t>::max();  // the earliest of their deadlines
   uint32_t drain_finished_ = 0;                                // requests of links that are gone
   uint32_t drain_cancelled_ = 0;
+  bool drain_cut_ = false;
   bool stall_reported_ = false;
   TurnAge engine_turn_;
   TurnAge link_turn_;

@@ -198,6 +198,7 @@ void SupervisorState::OnLinkEnding(LinkId link) {
 void SupervisorState::OnLinkEnded(const LinkEnded& ended) {
   drain_finished_ += ended.finished;
   drain_cancelled_ += ended.cancelled;
+  drain_cut_ |= ended.cut;
   ForgetLink(ended.link, ended.reason);
 }
 

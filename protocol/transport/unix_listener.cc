@@ -6,10 +6,13 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -99,6 +102,38 @@ absl::StatusOr<OwnedFd> Bind(const UnixAddress& address, const std::string& path
   return fd;
 }
 
+// The permissions in the file system; zero if they cannot be seen.
+mode_t ModeOf(const std::string& path) {
+  struct stat file = {};
+  return lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode) ? file.st_mode & 07777 : 0;
+}
+
+bool IsOption(int fd, int option, int expected) {
+  int value = 0;
+  socklen_t size = sizeof(value);
+  return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 && value == expected;
+}
+
+// The name of a listening Unix stream socket: a path, or '@' and an abstract name.
+absl::StatusOr<std::string> NameOf(int fd) {
+  if (!IsOption(fd, SO_DOMAIN, AF_UNIX) || !IsOption(fd, SO_TYPE, SOCK_STREAM) ||
+      !IsOption(fd, SO_ACCEPTCONN, 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("descriptor ", fd, " is no Unix stream socket that listens"));
+  }
+  sockaddr_un address = {};
+  socklen_t size = sizeof(address);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return absl::InternalError(absl::ErrnoToStatus(errno, "cannot ask for its name").message());
+  }
+  constexpr size_t kBeforeName = offsetof(sockaddr_un, sun_path);
+  if (size <= kBeforeName) return std::string();
+  if (address.sun_path[0] == '\0') {
+    return absl::StrCat("@", std::string(address.sun_path + 1, size - kBeforeName - 1));
+  }
+  return std::string(address.sun_path, strnlen(address.sun_path, size - kBeforeName));
+}
+
 bool OutOfResources(int error) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
@@ -106,7 +141,8 @@ bool OutOfResources(int error) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Listen(std::string_view path_view,
-                                                                   mode_t mode) {
+                                                                   mode_t mode,
+                                                                   std::optional<gid_t> group) {
   const std::string path(path_view);
   const absl::StatusOr<UnixAddress> address = MakeUnixAddress(path);
   if (!address.ok()) return address.status();
@@ -123,24 +159,48 @@ absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Listen(std::string_v
   // From here on the destructor removes the file.
   std::unique_ptr<UnixListener> listener(
       new UnixListener(path, FileId{file.st_dev, file.st_ino}, *std::move(fd), std::move(wake)));
-  // The umask has narrowed the mode. Whoever connects before `listen` is told that nobody is there.
+  // Whoever connects before `listen` is told that nobody is there. A change of group may clear bits
+  // of the mode, and the umask has narrowed it.
+  if (group.has_value() && chown(path.c_str(), static_cast<uid_t>(-1), *group) != 0) {
+    return SystemError(errno, "cannot change the group of", path);
+  }
   if (mode != kOwnUser && chmod(path.c_str(), mode) != 0) {
     return SystemError(errno, "cannot change the mode of", path);
   }
   if (listen(listener->socket_.get(), kBacklog) != 0) {
     return SystemError(errno, "cannot listen on", path);
   }
+  listener->mode_ = ModeOf(path);
   return listener;
 }
 
-UnixListener::UnixListener(std::string path, FileId file, OwnedFd socket, OwnedFd wake)
+absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Adopt(OwnedFd socket) {
+  absl::StatusOr<std::string> name = NameOf(socket.get());
+  if (!name.ok()) return name.status();
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
+  const int flags = fcntl(socket.get(), F_GETFL);
+  OwnedFd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
+  if (flags < 0 || fcntl(socket.get(), F_SETFL, flags | O_NONBLOCK) != 0 || !wake.valid()) {
+    return SystemError(errno, "cannot listen on", *name);
+  }
+  const mode_t mode = ModeOf(*name);
+  std::unique_ptr<UnixListener> listener(
+      new UnixListener(*std::move(name), std::nullopt, std::move(socket), std::move(wake)));
+  listener->mode_ = mode;
+  return listener;
+}
+
+UnixListener::UnixListener(std::string path, std::optional<FileId> file, OwnedFd socket,
+                           OwnedFd wake)
     : path_(std::move(path)), file_(file), socket_(std::move(socket)), wake_(std::move(wake)) {}
 
 UnixListener::~UnixListener() {
+  if (!file_.has_value()) return;
   // While the socket is open its inode, and so the number, cannot be anybody else's.
   struct stat file = {};
-  if (lstat(path_.c_str(), &file) == 0 && file.st_dev == file_.device &&
-      file.st_ino == file_.inode) {
+  if (lstat(path_.c_str(), &file) == 0 && file.st_dev == file_->device &&
+      file.st_ino == file_->inode) {
     unlink(path_.c_str());
   }
 }

@@ -25,7 +25,8 @@ struct AcceptedConnection {
 // A Unix stream socket in the file system on which a worker waits for its daemon.
 //
 // Threads: one thread calls Wait and Accept; any may call Shutdown.
-// Lifetime: destroying it removes the file, unless somebody put another one in its place.
+// Lifetime: destroying it removes the file that Listen made, unless somebody put another one in its
+// place.
 class UnixListener {
  public:
   // The mode of a socket that the process's own user may connect to, or any user: the latter is for
@@ -34,19 +35,27 @@ class UnixListener {
   static constexpr mode_t kAnyUser = 0666;
 
   // Creates the socket file at `path` with this mode (from the first moment: no umask is touched)
-  // and listens. A socket file that nobody listens on any more is replaced. Errors:
-  // InvalidArgument (empty, longer than 107 bytes, a NUL inside), AlreadyExists (somebody listens
-  // there; something that is not a socket is there), NotFound (no such folder),
-  // PermissionDenied, Unavailable (another process kept its own set-up in this folder going for
-  // too long), Internal (anything else that the system said).
-  static absl::StatusOr<std::unique_ptr<UnixListener>> Listen(std::string_view path,
-                                                              mode_t mode = kOwnUser);
+  // and of this group (default: the process's) and listens. A socket file that nobody listens on
+  // any more is replaced. Errors: InvalidArgument (empty, longer than 107 bytes, a NUL inside),
+  // AlreadyExists (somebody listens there; something that is not a socket is there), NotFound (no
+  // such folder), PermissionDenied (also: of a group that the process is not in), Unavailable
+  // (another process kept its own set-up in this folder going for too long), Internal (anything
+  // else that the system said).
+  static absl::StatusOr<std::unique_ptr<UnixListener>> Listen(
+      std::string_view path, mode_t mode = kOwnUser, std::optional<gid_t> group = std::nullopt);
+
+  // Takes over a Unix stream socket that listens already; its file, if it has one, stays when the
+  // listener goes. Errors: InvalidArgument (it is something else), Internal.
+  static absl::StatusOr<std::unique_ptr<UnixListener>> Adopt(OwnedFd socket);
 
   ~UnixListener();
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
 
   const std::string& path() const { return path_; }
+
+  // The permissions of the socket's file when the listener was made; zero if it has no file.
+  mode_t mode() const { return mode_; }
 
   // For a caller that waits for several things at once: both become readable for poll(2), the first
   // when somebody may be waiting to be accepted, the second (for ever) once Shutdown was called.
@@ -69,10 +78,11 @@ class UnixListener {
     ino_t inode = 0;
   };
 
-  UnixListener(std::string path, FileId file, OwnedFd socket, OwnedFd wake);
+  UnixListener(std::string path, std::optional<FileId> file, OwnedFd socket, OwnedFd wake);
 
   const std::string path_;
-  const FileId file_;
+  const std::optional<FileId> file_;  // none: it is not this listener's to remove
+  mode_t mode_ = 0;
   const OwnedFd socket_;
   const OwnedFd wake_;  // an eventfd; readable for ever once Shutdown was called
 };

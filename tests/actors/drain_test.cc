@@ -79,6 +79,32 @@ TEST_F(DrainTest, ShutDownWaitsForOpenWorkThenCancelsIt) {
   EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(open).status, Status::kCancelled);
   EXPECT_TRUE(peer.Expect<linkw::Error>(0).fatal);
   ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->first, ExitCode::kDrainCut);
+}
+
+TEST_F(DrainTest, AShutDownThatIsToldToCancelDidWhatItWasTold) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t open = peer.Send(LiveRequest());
+  Run();
+  compat::SendFromOutside(
+      supervisor_, ShutDown{.scope = DrainScope::kEverything, .patience = absl::Milliseconds(100)});
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(open).status, Status::kCancelled);
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->first, ExitCode::kOk);
+}
+
+TEST_F(DrainTest, AShutDownInWhichTheDriverItselfCancelsIsWhole) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t open = peer.Send(LiveRequest());
+  Run();
+  compat::SendFromOutside(supervisor_, ShutDown{.patience = absl::Seconds(10)});
+  peer.Send(linkw::TranscribeCancel{.request_seq = open});
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(open).status, Status::kCancelled);
+  ASSERT_TRUE(exit_.has_value());
   EXPECT_EQ(exit_->first, ExitCode::kOk);
 }
 

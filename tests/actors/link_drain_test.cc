@@ -10,10 +10,10 @@ TEST(LinkDrainTest, CountsWhatWasOpenAndWhatWasCancelled) {
   LinkDrain drain;
   EXPECT_FALSE(drain.active());
   drain.Begin(9, 3, LinkDrain::kNoDeadline);
-  drain.NoteEnd(false);
-  drain.NoteEnd(true);
+  drain.NoteEnd(CancelReason::kNone);
+  drain.NoteEnd(CancelReason::kRequested);
   EXPECT_FALSE(drain.TakeResult(1).has_value()) << "one is open";
-  drain.NoteEnd(true);
+  drain.NoteEnd(CancelReason::kRequested);
   const auto result = drain.TakeResult(0);
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(result->reply_to, 9u);
@@ -22,11 +22,23 @@ TEST(LinkDrainTest, CountsWhatWasOpenAndWhatWasCancelled) {
   EXPECT_FALSE(drain.TakeResult(0).has_value()) << "it is told once";
 }
 
+TEST(LinkDrainTest, IsCutByItsOwnCancelsAlone) {
+  LinkDrain drain;
+  drain.Begin(1, 2, LinkDrain::kNoDeadline);
+  drain.NoteEnd(CancelReason::kRequested);
+  drain.NoteEnd(CancelReason::kDeadline);
+  EXPECT_FALSE(drain.TakeResult(0)->here.cut);
+  drain.Begin(2, 2, LinkDrain::kNoDeadline);
+  drain.NoteEnd(CancelReason::kDraining);
+  drain.NoteEnd(CancelReason::kNone);
+  EXPECT_TRUE(drain.TakeResult(0)->here.cut);
+}
+
 TEST(LinkDrainTest, ATakeOverKeepsTheAnswerTheCountsAndTheEarlierDeadline) {
   LinkDrain drain;
   EXPECT_EQ(drain.Begin(9, 2, 1000), 1000);
   const uint64_t number = drain.number();
-  drain.NoteEnd(true);
+  drain.NoteEnd(CancelReason::kRequested);
   EXPECT_EQ(drain.Begin(0, 1, LinkDrain::kNoDeadline), std::nullopt);
   EXPECT_EQ(drain.Begin(0, 1, 2000), std::nullopt);
   EXPECT_EQ(drain.Begin(0, 1, 500), 500);
@@ -52,10 +64,10 @@ TEST(LinkDrainTest, WaitsForOtherLinksAndAddsWhatTheyCounted) {
 TEST(LinkDrainTest, ASecondDrainHasItsOwnNumberAndCounts) {
   LinkDrain drain;
   drain.Begin(1, 1, LinkDrain::kNoDeadline);
-  drain.NoteEnd(true);
+  drain.NoteEnd(CancelReason::kRequested);
   drain.TakeResult(0);
   const uint64_t number = drain.number();
-  drain.NoteEnd(true);  // between drains nothing is counted
+  drain.NoteEnd(CancelReason::kRequested);  // between drains nothing is counted
   drain.Begin(2, 2, LinkDrain::kNoDeadline);
   EXPECT_NE(drain.number(), number);
   EXPECT_EQ(drain.TakeResult(0)->here.cancelled, 0u);

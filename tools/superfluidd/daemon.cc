@@ -28,10 +28,13 @@ namespace superfluid::daemon {
 namespace {
 
 constexpr int kCannotStart = 1;
+constexpr int kDrainCut = 75;
 constexpr int kSignalBase = 128;
 constexpr absl::Duration kStopPatience = absl::Seconds(5);     // of workers
 constexpr absl::Duration kSessionPatience = absl::Seconds(5);  // for responses to be read
 constexpr absl::Duration kLook = absl::Milliseconds(20);
+constexpr absl::Duration kTellPeriod = absl::Seconds(5);  // the service manager, if it listens
+constexpr int kSignsInTime = 4;                           // of its watchdog
 
 size_t CountAccelerators() {
   std::error_code error;
@@ -86,9 +89,10 @@ class Daemon {
  public:
   // `decoder`: superfluid_decode; empty: there is none.
   Daemon(const DaemonConfig& config, const std::vector<FleetWorker>& workers,
-         const std::string& decoder, ReloadOptions reload)
+         const std::string& decoder, ReloadOptions reload, ServiceManager& manager)
       : config_(config),
         reload_(std::move(reload)),
+        manager_(manager),
         workers_(workers),
         uploads_(std::make_shared<UploadBudget>(config.upload_memory_bytes)),
         fleet_({.workers = workers,
@@ -106,7 +110,8 @@ class Daemon {
                                       const std::string& tenant) { log_.Access(record, tenant); },
                  .started_unix = absl::ToUnixSeconds(absl::Now())},
                 std::make_shared<const ApiConfig>(ApiOf(config))),
-        timer_(loop_.MakeTimer()) {
+        timer_(loop_.MakeTimer()),
+        tell_timer_(loop_.MakeTimer()) {
     if (decoder.empty()) log_.Event("decoder.missing", "");
     sessions_.loop = &loop_;
     sessions_.handler = &router_;
@@ -129,11 +134,15 @@ class Daemon {
     return absl::OkStatus();
   }
 
-  void Run() {
+  // Returns the exit code.
+  int Run() {
     fleet_.Start();
+    manager_.Ready("listening");
+    loop_.Post([this] { TellManager(); });
     loop_.Run();
-    log_.Event("daemon.exit", "");
+    log_.Event("daemon.exit", cut_ ? "reason=\"open requests were cancelled\"" : "");
     log_.Flush();
+    return cut_ ? kDrainCut : 0;
   }
 
   // Any thread.
@@ -146,13 +155,44 @@ class Daemon {
     if (signal == SIGHUP) return Reload();
     if (++signals_ > 2) _exit(kSignalBase + signal);
     log_.Event("daemon.signal", absl::StrCat("signal=", signal));
-    if (signals_ == 1) Drain();
-    if (signal == SIGINT || signals_ == 2) fleet_.CancelAll();
+    if (signals_ == 1) {
+      told_to_cancel_ = signal == SIGINT;
+      Drain();
+    }
+    if (signal == SIGINT || signals_ == 2) CancelOpen();
+  }
+
+  void CancelOpen() {
+    const FleetSummary open = fleet_.Summary();
+    cut_ |= !told_to_cancel_ && open.queued + open.active > 0;
+    fleet_.CancelAll();
+  }
+
+  // Again and again: the loop turns, and the fleet's supervisor answers.
+  void TellManager() {
+    if (!manager_.present()) return;
+    fleet_.Describe([this](const FleetView& view) {
+      manager_.Alive();
+      if (view.draining) return;
+      const FleetSummary now = fleet_.Summary();
+      manager_.Status(absl::StrCat(now.ready, " of ", now.workers, " workers ready, ", now.active,
+                                   " requests active, ", now.queued, " queued"));
+    });
+    const absl::Duration period = manager_.watchdog() == absl::ZeroDuration()
+                                      ? kTellPeriod
+                                      : std::min(kTellPeriod, manager_.watchdog() / kSignsInTime);
+    tell_timer_->Set(period, [this] { TellManager(); });
   }
 
   // Reads a small file; requests that are open keep what they began with.
   void Reload() {
     if (sessions_.draining) return;
+    manager_.Reloading();
+    ReadAgain();
+    manager_.Ready("");
+  }
+
+  void ReadAgain() {
     const absl::StatusOr<DaemonOptions> options = reload_();
     absl::Status status = options.status();
     std::vector<FleetWorker> workers;
@@ -175,11 +215,12 @@ class Daemon {
   }
 
   void Drain() {
+    manager_.Stopping();
     loop_.StopListening();
     sessions_.draining = true;
     ForEachSession([](HttpSession& session) { session.Drain(); });
     fleet_.Drain([this] { loop_.Post([this] { OnRequestsDone(); }); });
-    timer_->Set(config_.drain, [this] { fleet_.CancelAll(); });
+    timer_->Set(config_.drain, [this] { CancelOpen(); });
   }
 
   void OnRequestsDone() {
@@ -193,6 +234,7 @@ class Daemon {
       return timer_->Set(kLook, [this] { AwaitSessions(); });
     }
     timer_->Cancel();
+    tell_timer_->Cancel();
     ForEachSession([](HttpSession& session) { session.Close(); });
     fleet_.Stop(kStopPatience, [this] { loop_.Stop(); });
   }
@@ -206,6 +248,7 @@ class Daemon {
 
   const DaemonConfig config_;
   const ReloadOptions reload_;
+  ServiceManager& manager_;
   std::vector<FleetWorker> workers_;
   const std::shared_ptr<UploadBudget> uploads_;
   DaemonMetrics metrics_;
@@ -215,13 +258,16 @@ class Daemon {
   Router router_;
   SessionContext sessions_;
   std::unique_ptr<LoopTimer> timer_;
+  std::unique_ptr<LoopTimer> tell_timer_;
   int signals_ = 0;
+  bool told_to_cancel_ = false;  // by the first signal
+  bool cut_ = false;             // open requests were cancelled although they were to finish
   absl::Duration sessions_until_;
 };
 
 }  // namespace
 
-int RunDaemon(const DaemonOptions& options, const ReloadOptions& reload) {
+int RunDaemon(const DaemonOptions& options, const ReloadOptions& reload, ServiceManager& manager) {
   const DaemonConfig& config = options.config;
   if (config.worker_program.empty()) {
     return Fail(absl::NotFoundError("superfluid_worker is not beside this program: give --worker"));
@@ -236,15 +282,15 @@ int RunDaemon(const DaemonOptions& options, const ReloadOptions& reload) {
   }
   absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
   if (!signals.ok()) return Fail(signals.status());
-  Daemon daemon(config, *workers, decode::FindDecoder().value_or(""), reload);
+  Daemon daemon(config, *workers, decode::FindDecoder().value_or(""), reload, manager);
   if (absl::Status status = daemon.Listen(); !status.ok()) return Fail(status);
   std::thread watch([&] {
     while (const std::optional<int> signal = signals->Wait()) daemon.OnSignal(*signal);
   });
-  daemon.Run();
+  const int code = daemon.Run();
   signals->Wake();
   watch.join();
-  return 0;
+  return code;
 }
 
 }  // namespace superfluid::daemon

@@ -27,9 +27,12 @@ Signals:
   A second signal cancels without waiting; a third ends the process at once.
 
 Exit codes:
-  0   ended as told
+  0   ended as told; what was open at SIGTERM was finished
   1   could not start: an address, a certificate, the worker's program
-  2   the command line is wrong
+  2   the command line or the file of --config is wrong
+  75  ended as told, but what was open at SIGTERM was cancelled, after --drain-ms or by a second signal
+
+To systemd it tells its start, reloads, its end, and its progress (NOTIFY_SOCKET, WATCHDOG_USEC).
 
 Logs go to standard error, one line an event; the access log, one JSON object a line, to standard
 output. Nobody has to read them: lines that nobody takes are dropped, and counted)";

@@ -7,6 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "tools/service/descriptors.h"
+#include "tools/service/service_manager.h"
 #include "tools/superfluidd/daemon.h"
 #include "tools/superfluidd/daemon_options.h"
 
@@ -30,6 +32,8 @@ absl::StatusOr<DaemonOptions> ReadAgain(int argc, char** argv) {
 }
 
 int Main(int argc, char** argv) {
+  HoldStandardDescriptors();
+  ServiceManager manager = ServiceManager::FromEnvironment();
   auto parsed = ParseDaemonOptions(argc, argv);
   if (const auto* exit = std::get_if<ParseExit>(&parsed)) {
     std::fputs(exit->out.c_str(), stdout);
@@ -38,7 +42,8 @@ int Main(int argc, char** argv) {
   }
   auto& options = std::get<DaemonOptions>(parsed);
   AddWorkerProgram(options);
-  return RunDaemon(options, [argc, argv] { return ReadAgain(argc, argv); });
+  return RunDaemon(
+      options, [argc, argv] { return ReadAgain(argc, argv); }, manager);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include <cstdio>
 #include <variant>
 
+#include "tools/service/descriptors.h"
+#include "tools/service/service_manager.h"
 #include "tools/worker/crash_report.h"
-#include "tools/worker/descriptors.h"
 #include "tools/worker/worker_log.h"
 #include "tools/worker/worker_options.h"
 #include "tools/worker/worker_process.h"
@@ -11,7 +12,9 @@ int main(int argc, char** argv) {
   superfluid::HoldStandardDescriptors();
   superfluid::RaiseDescriptorLimit();
   superfluid::InstallCrashReport(argv[0]);
-  const auto parsed = superfluid::ParseWorkerOptions(argc, argv);
+  superfluid::ServiceManager manager = superfluid::ServiceManager::FromEnvironment();
+  const auto parsed =
+      superfluid::ParseWorkerOptions(argc, argv, superfluid::TakeActivatedSockets());
   if (const auto* exit = std::get_if<superfluid::ParseExit>(&parsed)) {
     std::fputs(exit->out.c_str(), stdout);
     std::fputs(exit->err.c_str(), stderr);
@@ -23,7 +26,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "superfluid_worker: no log: %s\n", log.ToString().c_str());
     return superfluid::kExitCannotStart;
   }
-  const int code = superfluid::RunWorker(options);
+  const int code = superfluid::RunWorker(options, manager);
   superfluid::FlushLog(superfluid::kLogPatience);
   return code;
 }

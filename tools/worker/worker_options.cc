@@ -1,10 +1,14 @@
 #include "tools/worker/worker_options.h"
 
+#include <grp.h>
+
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <sstream>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "protocol/messages/version.h"
 #include "tools/version.h"
@@ -18,6 +22,8 @@ The worker hosts one engine and serves one daemon (the driver) over Link W; any 
 may look at it meanwhile. Give it sockets in one of two ways:
   --listen PATH                  it creates the socket (mode 0600) and serves one driver after another
   --frames-fd N --fds-fd M       it inherits connected sockets and ends with that link
+Without either it takes the one socket that systemd hands over (LISTEN_FDS, a .socket unit). To systemd
+it tells its start, its end, and its progress (NOTIFY_SOCKET, WATCHDOG_USEC).
 
 Examples:
   superfluid_worker --listen /run/user/1000/sf.sock
@@ -33,12 +39,14 @@ Signals:
   While the engine is still being loaded any of them ends the process at once, with 0.
 
 Exit codes:
-  0   ended as told (a signal, the link of inherited sockets, --on-disconnect exit)
+  0   ended as told (a signal, the link of inherited sockets, --on-disconnect exit); what was open at
+      SIGTERM was finished
   1   could not start: socket, descriptor, media root or model root
   2   the command line is wrong
   3   the engine or its model could not be loaded
   70  the engine or a part of the worker failed
   71  the engine was stuck inside a step for longer than --engine-kill-ms and could not be stopped
+  75  ended as told, but what was open at SIGTERM was cancelled, after --drain-ms or by a second signal
   134 as 71, with a report, a stack of the engine's thread and a core (SIGABRT); other crashes end
       with 128 + the signal's number, and leave the same report
 
@@ -48,12 +56,16 @@ Environment:
 Logs go to standard error, one line an event: time, level, then event.name key=value ... Nobody has
 to read them: lines that nobody takes are dropped, and counted)";
 
+constexpr mode_t kGroupMode = 0660;
+constexpr uint64_t kMostMode = 0777;
 constexpr int64_t kMostDescriptors = 1 << 20;
 constexpr int64_t kDayMs = 86'400'000;
 constexpr char kMilliseconds[] = "of milliseconds";
 
 // The values as CLI11 fills them in.
 struct Raw {
+  std::string socket_mode;
+  std::string socket_group;
   std::string on_disconnect = "keep-cache";
   std::vector<std::string> engine_options;
   int64_t drain_ms = 30'000;
@@ -92,6 +104,16 @@ void AddLinkOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
   app.add_option("--allow-uid", options.allowed_uids,
                  "Number of a user allowed to connect besides the worker's own (repeatable)")
       ->check(WholeNumber(0, std::numeric_limits<uid_t>::max() - 1, "of a user"));
+  app.add_option("--socket-mode", raw.socket_mode,
+                 "Permissions of the socket, such as 0660: who may connect, if no --allow-uid is "
+                 "given")
+      ->type_name("MODE")
+      ->needs(listen);
+  app.add_option(
+         "--socket-group", raw.socket_group,
+         "Group of the socket, whose members may connect (mode 0660, unless told otherwise)")
+      ->type_name("GROUP")
+      ->needs(listen);
   app.add_option("--media-root", options.media_root,
                  "Folder that recordings and images named by a daemon must lie in")
       ->capture_default_str()
@@ -140,8 +162,51 @@ OnDisconnect ParseOnDisconnect(const std::string& text) {
   return text == "exit" ? OnDisconnect::kExit : OnDisconnect::kKeepCache;
 }
 
+// The number of a group that has this name or number.
+std::optional<gid_t> GroupNamed(const std::string& name) {
+  uint32_t number = 0;
+  if (absl::SimpleAtoi(name, &number)) return number;
+  const group* const found = getgrnam(name.c_str());  // NOLINT(concurrency-mt-unsafe): one thread
+  return found == nullptr ? std::nullopt : std::optional(found->gr_gid);
+}
+
 // Errors: the text, for the user.
-std::optional<std::string> Finish(const Raw& raw, WorkerOptions& options) {
+std::optional<std::string> FinishSocket(const Raw& raw, WorkerOptions& options) {
+  if (!raw.socket_group.empty()) {
+    options.socket_group = GroupNamed(raw.socket_group);
+    if (!options.socket_group) {
+      return absl::StrCat("--socket-group '", raw.socket_group, "': there is no such group");
+    }
+    options.socket_mode = kGroupMode;
+  }
+  if (!raw.socket_mode.empty()) {
+    const bool digits = raw.socket_mode.find_first_not_of("01234567") == std::string::npos;
+    const uint64_t mode =
+        digits ? std::strtoull(raw.socket_mode.c_str(), nullptr, 8) : kMostMode + 1;
+    if (mode > kMostMode) {
+      return absl::StrCat("--socket-mode '", raw.socket_mode,
+                          "' is not octal permissions from 0 to 0777");
+    }
+    options.socket_mode = static_cast<mode_t>(mode);
+  }
+  return std::nullopt;
+}
+
+// Errors: the text, for the user.
+std::optional<std::string> FinishActivated(const std::vector<int>& activated,
+                                           WorkerOptions& options) {
+  if (activated.empty()) return std::nullopt;
+  if (activated.size() > 1) return "more than one socket was handed over (LISTEN_FDS); one is used";
+  if (!options.listen_path.empty() || options.frames_fd >= 0) {
+    return "a socket was handed over (LISTEN_FDS): give neither --listen nor --frames-fd";
+  }
+  options.activated_fd = activated.front();
+  return std::nullopt;
+}
+
+// Errors: the text, for the user.
+std::optional<std::string> Finish(const Raw& raw, const std::vector<int>& activated,
+                                  WorkerOptions& options) {
   for (const std::string& option : raw.engine_options) {
     const size_t equals = option.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -149,7 +214,9 @@ std::optional<std::string> Finish(const Raw& raw, WorkerOptions& options) {
     }
     options.engine_config.options.emplace_back(option.substr(0, equals), option.substr(equals + 1));
   }
-  if (options.listen_path.empty() && options.frames_fd < 0) {
+  if (auto wrong = FinishSocket(raw, options)) return wrong;
+  if (auto wrong = FinishActivated(activated, options)) return wrong;
+  if (options.listen_path.empty() && options.frames_fd < 0 && options.activated_fd < 0) {
     return "no socket given: use --listen PATH, or --frames-fd N with --fds-fd M";
   }
   if (options.frames_fd >= 0 && options.frames_fd == options.fds_fd) {
@@ -170,7 +237,8 @@ std::string WorkerVersion() {
                       ")");
 }
 
-std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* const* argv) {
+std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* const* argv,
+                                                          const std::vector<int>& activated) {
   WorkerOptions options;
   Raw raw;
   CLI::App app("Inference worker: hosts one engine and serves a daemon over Link W.",
@@ -188,7 +256,7 @@ std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* 
     const int code = app.exit(error, out, err) == 0 ? 0 : 2;
     return ParseExit{.code = code, .out = out.str(), .err = err.str()};
   }
-  if (std::optional<std::string> wrong = Finish(raw, options)) {
+  if (std::optional<std::string> wrong = Finish(raw, activated, options)) {
     return ParseExit{.code = 2,
                      .out = {},
                      .err = absl::StrCat(*wrong, "\nRun with --help for more information.\n")};

@@ -24,9 +24,12 @@ struct WorkerOptions {
   std::string listen_path;  // empty: inherited sockets are used
   int frames_fd = -1;
   int fds_fd = -1;
-  std::vector<uid_t> allowed_uids;  // besides the worker's own
-  std::string media_root = "/";     // bounds the recordings and images that a daemon names
-  std::string model_root = "/";     // the same for adapters and strategy artifacts
+  int activated_fd = -1;              // a socket that listens already, of a service manager
+  std::optional<mode_t> socket_mode;  // of the file at listen_path
+  std::optional<gid_t> socket_group;  // the process's own, unless given
+  std::vector<uid_t> allowed_uids;    // besides the worker's own
+  std::string media_root = "/";       // bounds the recordings and images that a daemon names
+  std::string model_root = "/";       // the same for adapters and strategy artifacts
   std::string log_level = "info";
   std::string log_name;  // in every line of the log, as worker=NAME; empty: not
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
@@ -44,7 +47,9 @@ struct ParseExit {
   std::string err;  // for standard error
 };
 
-std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* const* argv);
+// `activated`: the sockets of TakeActivatedSockets.
+std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* const* argv,
+                                                          const std::vector<int>& activated = {});
 
 // "superfluid_worker 0.1.0 (Link W 8)"
 std::string WorkerVersion();

@@ -26,7 +26,6 @@
 #include "actors/runtime/caf_compat.h"
 #include "actors/runtime/descriptor_poller.h"
 #include "actors/runtime/printable.h"
-#include "actors/runtime/socket_watch.h"
 #include "actors/runtime/status_error.h"
 #include "actors/runtime/thread_room.h"
 #include "actors/runtime/worker_threads.h"
@@ -37,9 +36,7 @@
 #include "engine/loader/bundle_hash.h"
 #include "engine/loader/loader.h"
 #include "engine/loader/resolve.h"
-#include "protocol/transport/socket_stream.h"
 #include "protocol/transport/unix_listener.h"
-#include "shm/socket_fd_channel.h"
 #include "spdlog/spdlog.h"
 #include "tools/worker/crash_report.h"
 #include "tools/worker/engine_log.h"
@@ -48,6 +45,7 @@
 #include "tools/worker/signals.h"
 #include "tools/worker/token.h"
 #include "tools/worker/worker_log.h"
+#include "tools/worker/worker_sockets.h"
 
 namespace superfluid {
 namespace {
@@ -96,61 +94,6 @@ absl::Status Shortened(const absl::Status& status, const WorkerOptions& options,
   return absl::Status(status.code(), absl::StrReplaceAll(status.message(), {{library, name}}));
 }
 
-// What the worker listens with or was given; exactly one of the two.
-struct Sockets {
-  std::unique_ptr<UnixListener> listener;
-  std::optional<FramesConnected> inherited;
-};
-
-absl::StatusOr<FramesConnected> WatchFrames(DescriptorPoller& poller, OwnedFd socket,
-                                            std::string received) {
-  absl::StatusOr<std::shared_ptr<SocketWatch>> watch = SocketWatch::Make(poller, socket.get());
-  if (!watch.ok()) return watch.status();
-  absl::StatusOr<std::unique_ptr<ByteStream>> stream =
-      MakeSocketStream(std::move(socket), std::move(received), *watch);
-  if (!stream.ok()) return stream.status();
-  FramesConnected connected;
-  connected.stream = *std::move(stream);
-  connected.watch = *std::move(watch);
-  return connected;
-}
-
-absl::StatusOr<std::unique_ptr<FdChannel>> WatchDescriptors(DescriptorPoller& poller,
-                                                            OwnedFd socket) {
-  absl::StatusOr<std::shared_ptr<SocketWatch>> watch = SocketWatch::Make(poller, socket.get());
-  if (!watch.ok()) return watch.status();
-  return MakeSocketFdChannel(std::move(socket), *std::move(watch));
-}
-
-absl::StatusOr<Sockets> OpenSockets(const WorkerOptions& options, DescriptorPoller& poller) {
-  Sockets sockets;
-  if (!options.listen_path.empty()) {
-    absl::StatusOr<std::unique_ptr<UnixListener>> listener = UnixListener::Listen(
-        options.listen_path,
-        options.allowed_uids.empty() ? UnixListener::kOwnUser : UnixListener::kAnyUser);
-    if (!listener.ok()) return listener.status();
-    sockets.listener = *std::move(listener);
-    return sockets;
-  }
-  absl::StatusOr<FramesConnected> inherited = WatchFrames(poller, OwnedFd(options.frames_fd), {});
-  if (!inherited.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--frames-fd ", options.frames_fd, ": ", inherited.status().message()));
-  }
-  inherited->inherited = true;
-  if (options.fds_fd >= 0) {
-    absl::StatusOr<std::unique_ptr<FdChannel>> channel =
-        WatchDescriptors(poller, OwnedFd(options.fds_fd));
-    if (!channel.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--fds-fd ", options.fds_fd, ": ", channel.status().message()));
-    }
-    inherited->descriptors = *std::move(channel);
-  }
-  sockets.inherited = *std::move(inherited);
-  return sockets;
-}
-
 struct EnginePlace {
   std::string library;
   linkw::Hash bundle_hash{};
@@ -175,7 +118,7 @@ absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
 
 WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
                         std::shared_ptr<BlockingExecutor> readers, Outcome& outcome,
-                        WorkerThreads& threads) {
+                        WorkerThreads& threads, ServiceManager& manager) {
   WorkerConfig config;
   config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
     NoteEngineThread(library);
@@ -191,7 +134,7 @@ WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
   config.threads = &threads;
   config.limits.max_transcriptions = options.max_transcriptions;
   // Inherited sockets are the only ones there will ever be.
-  config.on_disconnect = options.listen_path.empty() ? OnDisconnect::kExit : options.on_disconnect;
+  config.on_disconnect = options.frames_fd >= 0 ? OnDisconnect::kExit : options.on_disconnect;
   config.step_budget = options.step_budget;
   config.engine_stall = options.engine_stall;
   config.engine_kill = options.engine_kill;
@@ -199,6 +142,7 @@ WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
   config.on_exit = [&outcome](ExitCode code, std::string reason) {
     outcome.Set(code, std::move(reason));
   };
+  config.on_progress = [&manager] { manager.Alive(); };
   config.on_engine_stuck = [](absl::Duration age) { ReportStuckEngineAndAbort(age); };
   return config;
 }
@@ -253,14 +197,11 @@ ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor,
 absl::StatusOr<std::thread> Listen(UnixListener& listener, const WorkerOptions& options,
                                    const Supervisor& supervisor,
                                    const std::shared_ptr<DescriptorPoller>& poller) {
-  ConnectionSorter::Options sorter_options;
-  sorter_options.allowed_uids = options.allowed_uids;
-  sorter_options.allowed_uids.push_back(geteuid());
   try {
-    return std::thread(
-        [&listener, sorter_options, callbacks = SorterCallbacks(supervisor, poller)]() mutable {
-          ConnectionSorter(listener, std::move(sorter_options), std::move(callbacks)).Run();
-        });
+    return std::thread([&listener, who = WhoMayConnect(options, listener.mode()),
+                        callbacks = SorterCallbacks(supervisor, poller)]() mutable {
+      ConnectionSorter(listener, std::move(who), std::move(callbacks)).Run();
+    });
   } catch (const std::system_error& error) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no thread to take connections with: ", error.what()));
@@ -269,13 +210,14 @@ absl::StatusOr<std::thread> Listen(UnixListener& listener, const WorkerOptions& 
 
 // Turns signals into orders until the worker has ended. Each further signal is more impatient.
 void WaitForEnd(SignalWaiter& signals, const Supervisor& supervisor, const Outcome& outcome,
-                absl::Duration drain_patience) {
+                absl::Duration drain_patience, const ServiceManager& manager) {
   int count = 0;
   while (!outcome.exited()) {
     const std::optional<int> signal = signals.Wait();
     if (!signal) continue;
     ++count;
     if (count > 2) std::_Exit(128 + *signal);
+    if (count == 1) manager.Stopping();
     const bool gentle = *signal != SIGINT && count == 1;
     spdlog::info("signal.received signal={} action={}", *signal, gentle ? "drain" : "cancel");
     compat::SendFromOutside(
@@ -305,7 +247,7 @@ absl::Status CheckThreadRoom() {
 
 }  // namespace
 
-int RunWorker(const WorkerOptions& options) {
+int RunWorker(const WorkerOptions& options, ServiceManager& manager) {
   absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
   if (!signals.ok()) return Fail(kExitCannotStart, "worker.cannot_start", signals.status());
   if (absl::Status roots = CheckRoots(options); !roots.ok()) {
@@ -333,7 +275,7 @@ int RunWorker(const WorkerOptions& options) {
   auto readers = std::make_shared<BlockingThreadPool>();
   Supervisor supervisor =
       compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
-                    MakeConfig(options, *engine, readers, outcome, threads), progress);
+                    MakeConfig(options, *engine, readers, outcome, threads, manager), progress);
   SetAtEndOf(supervisor, outcome);
   spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
   const absl::Status started = StartAndWait(system, supervisor);
@@ -356,13 +298,16 @@ int RunWorker(const WorkerOptions& options) {
       return code;
     }
     listening = *std::move(thread);
-    spdlog::info("worker.ready listen=\"{}\" pid={}", Printable(options.listen_path), getpid());
+    spdlog::info("worker.ready listen=\"{}\" pid={}", Printable(sockets->listener->path()),
+                 getpid());
   } else {
     compat::SendFromOutside(supervisor, *std::exchange(sockets->inherited, std::nullopt));
     spdlog::info("worker.ready frames_fd={} fds_fd={} pid={}", options.frames_fd, options.fds_fd,
                  getpid());
   }
-  WaitForEnd(*signals, supervisor, outcome, options.drain_patience);
+  manager.Ready(absl::StrCat("serving ", engine->library));
+  WaitForEnd(*signals, supervisor, outcome, options.drain_patience, manager);
+  manager.Stopping();
   supervisor = nullptr;
   if (listening.joinable()) {
     sockets->listener->Shutdown();
@@ -374,7 +319,8 @@ int RunWorker(const WorkerOptions& options) {
   const size_t left_behind = readers->Stop(kReadersPatience);
   if (left_behind > 0) spdlog::warn("readers.left_behind threads={}", left_behind);
   spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason()));
-  if (outcome.code() != ExitCode::kOk || left_behind > 0) LeaveNow(code);
+  const bool in_order = outcome.code() == ExitCode::kOk || outcome.code() == ExitCode::kDrainCut;
+  if (!in_order || left_behind > 0) LeaveNow(code);
   return code;
 }
 

@@ -171,6 +171,52 @@ TEST_F(UnixListenerTest, ASocketForAnyUserIsThatWhateverTheUmask) {
   EXPECT_EQ(file.st_mode & 07777, 0666u);
 }
 
+TEST_F(UnixListenerTest, TheFileHasTheGroupAndTheModeThatWereAskedFor) {
+  const gid_t group = getegid();  // the only one that every user may give a file to
+  const auto listener = UnixListener::Listen(path_, 0660, group);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  struct stat file = {};
+  ASSERT_EQ(lstat(path_.c_str(), &file), 0);
+  EXPECT_EQ(file.st_gid, group);
+  EXPECT_EQ((*listener)->mode(), 0660u);
+  EXPECT_TRUE(ConnectStatus(path_).ok());
+}
+
+TEST_F(UnixListenerTest, AnAdoptedSocketServesAndItsFileStays) {
+  OwnedFd socket = BindRaw(path_, SOCK_STREAM, 8);
+  ASSERT_EQ(chmod(path_.c_str(), 0640), 0);
+  {
+    const auto listener = UnixListener::Adopt(std::move(socket));
+    ASSERT_TRUE(listener.ok()) << listener.status();
+    EXPECT_EQ((*listener)->path(), path_);
+    EXPECT_EQ((*listener)->mode(), 0640u);
+    EXPECT_FALSE((*(*listener)->Accept()).has_value()) << "it must not block";
+    ASSERT_TRUE(ConnectStatus(path_).ok());
+    EXPECT_TRUE((*(*listener)->Accept()).has_value());
+  }
+  EXPECT_TRUE(Exists(path_));
+}
+
+TEST_F(UnixListenerTest, AnAdoptedSocketMayHaveNoFile) {
+  OwnedFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  ASSERT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)), 0);
+  ASSERT_EQ(listen(fd.get(), 1), 0);
+  const auto listener = UnixListener::Adopt(std::move(fd));
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  EXPECT_EQ((*listener)->path().front(), '@');
+  EXPECT_EQ((*listener)->mode(), 0u);
+}
+
+TEST_F(UnixListenerTest, WhatDoesNotListenIsNotAdopted) {
+  EXPECT_EQ(UnixListener::Adopt(BindRaw(path_, SOCK_STREAM, -1)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(UnixListener::Adopt(BindRaw(path_ + "2", SOCK_DGRAM, -1)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(UnixListener::Adopt(OwnedFd()).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(UnixListenerTest, RefusesALiveSocket) {
   const std::unique_ptr<UnixListener> first = MustListen(path_);
   EXPECT_EQ(CodeOfListen(path_), absl::StatusCode::kAlreadyExists);

@@ -127,6 +127,35 @@ TEST(WorkerOptionsTest, OtherMistakes) {
   EXPECT_EQ(Wrong({"--frames-fd", "4"}), "--listen excludes --frames-fd");
 }
 
+TEST(WorkerOptionsTest, TheSocketHasAModeAndAGroup) {
+  EXPECT_EQ(Good({}).socket_mode, std::nullopt);
+  EXPECT_EQ(Good({"--socket-mode", "0640"}).socket_mode, 0640U);
+  EXPECT_EQ(Good({"--socket-group", "0"}).socket_group, 0U);
+  EXPECT_EQ(Good({"--socket-group", "root"}).socket_group, 0U);
+  EXPECT_EQ(Good({"--socket-group", "root"}).socket_mode, 0660U);
+  EXPECT_EQ(Good({"--socket-group", "root", "--socket-mode", "620"}).socket_mode, 0620U);
+  EXPECT_EQ(Wrong({"--socket-mode", "0888"}),
+            "--socket-mode '0888' is not octal permissions from 0 to 0777");
+  EXPECT_EQ(Wrong({"--socket-mode", "1777"}),
+            "--socket-mode '1777' is not octal permissions from 0 to 0777");
+  EXPECT_EQ(Wrong({"--socket-group", "no-such-group"}),
+            "--socket-group 'no-such-group': there is no such group");
+  EXPECT_EQ(Wrong({"--frames-fd", "3", "--socket-mode", "0660"}, false),
+            "--socket-mode requires --listen");
+}
+
+TEST(WorkerOptionsTest, OneSocketMayBeHandedOver) {
+  const std::vector<const char*> none = {"superfluid_worker"};
+  const auto taken = ParseWorkerOptions(1, none.data(), {3});
+  ASSERT_TRUE(std::holds_alternative<WorkerOptions>(taken));
+  EXPECT_EQ(std::get<WorkerOptions>(taken).activated_fd, 3);
+  const auto two = ParseWorkerOptions(1, none.data(), {3, 4});
+  EXPECT_THAT(std::get<ParseExit>(two).err, HasSubstr("more than one socket was handed over"));
+  const std::vector<const char*> both = {"superfluid_worker", "--listen", "/tmp/x.sock"};
+  EXPECT_THAT(std::get<ParseExit>(ParseWorkerOptions(3, both.data(), {3})).err,
+              HasSubstr("give neither --listen nor --frames-fd"));
+}
+
 TEST(WorkerOptionsTest, HelpShowsRangesDefaultsAndSignals) {
   const auto parsed = Parse({"--help"}, false);
   const auto* exit = std::get_if<ParseExit>(&parsed);

@@ -1,4 +1,4 @@
-#include "tools/worker/descriptors.h"
+#include "tools/service/descriptors.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
