@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr absl::string_view kPrefix = "libsuperfluid_";
 constexpr absl::string_view kSuffix = ".so";
+constexpr char kInstalled[] = "lib/superfluid/engines";  // of PREFIX, where the program is in bin
 
 bool IsEngineName(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -136,8 +137,10 @@ std::vector<std::string> EngineDirsFor(const EngineDirInputs& inputs) {
       AppendFolder(std::string{folder}, folders);
     }
   }
-  const std::string beside = (fs::path(inputs.executable).parent_path() / "engines").string();
-  if (IsFolder(beside)) AppendFolder(beside, folders);
+  const fs::path folder = fs::path(inputs.executable).parent_path();
+  for (const fs::path& place : {folder / "engines", folder.parent_path() / kInstalled}) {
+    if (IsFolder(place.string())) AppendFolder(place.string(), folders);
+  }
   AppendRunfiles(inputs.executable + ".runfiles", folders);
   if (inputs.runfiles_dir != nullptr) AppendRunfiles(inputs.runfiles_dir, folders);
   return folders;

@@ -24,9 +24,10 @@ absl::StatusOr<std::string> ResolveEngine(absl::string_view name_or_path,
 std::vector<std::string> ListEngines(const std::vector<std::string>& search_dirs);
 
 // Where a worker looks unless told otherwise, in this order: the folders of the colon-separated
-// $SUPERFLUID_ENGINE_PATH; `engines` beside the executable; the engine folders of the executable's
-// Bazel runfiles, and of $RUNFILES_DIR if that is set. Folders that do not exist are left out,
-// those of the environment variable are kept so that an error names them.
+// $SUPERFLUID_ENGINE_PATH; `engines` beside the executable; `../lib/superfluid/engines` from there,
+// as tools/install puts it; the engine folders of the executable's Bazel runfiles, and of
+// $RUNFILES_DIR if that is set. Folders that do not exist are left out, those of the environment
+// variable are kept so that an error names them.
 std::vector<std::string> DefaultEngineDirs();
 
 namespace resolve_internal {

@@ -1,4 +1,17 @@
-"""Builds engines as plug-ins: shared libraries behind the C interface of engine/abi."""
+"""Builds engines as plug-ins: shared libraries behind the C interface of engine/abi.
+
+For this workspace and for others: a Label means the same target wherever the rule is used.
+"""
+
+_EXPORTS = Label("//engine/sdk:exports.lds")
+_INTERFACE = Label("//engine/abi:superfluid_engine")
+_SDK = Label("//engine/sdk:plugin")
+
+def _full_name(label):
+    """What names the target in every repository: `@//` is the one that is built in."""
+    if type(label) != "Label":
+        return label
+    return "@%s//%s:%s" % (label.workspace_name, label.package, label.name)
 
 def superfluid_engine_plugin(
         name,
@@ -36,7 +49,7 @@ def superfluid_engine_plugin(
     superfluid_c_plugin(
         name = name,
         srcs = [name + "_plugin.cc"],
-        deps = deps + ["//engine/sdk:plugin"],
+        deps = deps + [_SDK],
         visibility = visibility,
         testonly = testonly,
         **kwargs
@@ -47,7 +60,7 @@ def superfluid_c_plugin(
         srcs,
         deps = [],
         linkopts = [],
-        exports = "//engine/sdk:exports.lds",
+        exports = _EXPORTS,
         visibility = None,
         **kwargs):
     """Makes libsuperfluid_<name>.so out of sources that define superfluid_engine_entry themselves.
@@ -66,12 +79,12 @@ def superfluid_c_plugin(
         srcs = srcs,
         linkshared = True,
         linkopts = linkopts + [
-            "-Wl,--version-script=$(location %s)" % exports,
+            "-Wl,--version-script=$(location %s)" % _full_name(exports),
             "-Wl,-z,defs",
         ],
         deps = deps + [
             exports,
-            "//engine/abi:superfluid_engine",
+            _INTERFACE,
         ],
         visibility = visibility,
         **kwargs

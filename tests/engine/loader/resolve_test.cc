@@ -105,6 +105,11 @@ TEST_F(EngineDirsTest, TheVariableComesFirstAndIsKept) {
               ElementsAre("/one", "/two", folder_.Path("bin/engines")));
 }
 
+TEST_F(EngineDirsTest, AnInstallationHasThemBesideTheFolderOfTheProgram) {
+  folder_.Write("lib/superfluid/engines/x", "");
+  EXPECT_THAT(Dirs(nullptr, nullptr), ElementsAre(folder_.Path("lib/superfluid/engines")));
+}
+
 TEST_F(EngineDirsTest, RunfilesHaveOneFolderAnEngine) {
   folder_.Write("bin/worker.runfiles/superfluid/engine/sim/libsuperfluid_sim.so", "");
   folder_.Write("bin/worker.runfiles/superfluid/engine/abi/header.h", "");
