@@ -11,6 +11,9 @@ std::string CompleteCapabilities(const std::string& json, const EngineInfo& info
   if (!capabilities.is_object()) return json;
   capabilities.emplace("engine", info.name);
   capabilities.emplace("version", info.version);
+  if (info.max_transcriptions > 0) {
+    capabilities.emplace("max_transcriptions", info.max_transcriptions);
+  }
   if (generates) {
     capabilities.emplace("vocab_size", info.vocab_size);
     capabilities.emplace("max_lanes", info.max_lanes);

@@ -10,8 +10,8 @@
 namespace superfluid {
 
 // The engine's capabilities with what the worker knows about it anyway, where they do not say it:
-// "engine", "version", and of one that generates "vocab_size" and "max_lanes". What is no JSON
-// object stays as it is.
+// "engine", "version", of one that transcribes "max_transcriptions", and of one that generates
+// "vocab_size" and "max_lanes". What is no JSON object stays as it is.
 std::string CompleteCapabilities(const std::string& json, const EngineInfo& info, bool generates);
 
 // The "context_tokens" of an engine's capabilities; 0 if it says nothing sensible about them.

@@ -213,6 +213,10 @@ TEST(CapabilitiesTest, TheWorkerAddsWhatItKnows) {
   const std::string added = CompleteCapabilities(R"({"calls":["tick"]})", info, true);
   EXPECT_NE(added.find(R"("engine":"mine")"), std::string::npos) << added;
   EXPECT_NE(added.find(R"("vocab_size":256)"), std::string::npos) << added;
+  EXPECT_EQ(added.find("max_transcriptions"), std::string::npos) << added;
+  info.max_transcriptions = 4;
+  const std::string speech = CompleteCapabilities("{}", info, false);
+  EXPECT_NE(speech.find(R"("max_transcriptions":4)"), std::string::npos) << speech;
   EXPECT_NE(CompleteCapabilities(R"({"engine":"own"})", info, true).find(R"("engine":"own")"),
             std::string::npos)
       << "the engine's own word stays";

@@ -232,6 +232,11 @@ void CapabilitiesAreWhole(Context& context) {
     Expect(facts.context_tokens >= 1, "an engine with ticks and no context_tokens");
   }
   if (facts.Has("state_ops")) Expect(json.contains("state_spaces"), "no state_spaces");
+  if (facts.Has("transcribe")) {
+    const auto most = json.find("max_transcriptions");
+    Expect(most != json.end() && most->is_number_unsigned() && *most >= 1,
+           "an engine with speech and no max_transcriptions");
+  }
 }
 
 void StateSpacesAreWhole(Context& context) {

@@ -249,6 +249,10 @@ void PathsOutside(Context& context) {
       absl::StrCat(context.settings().folder, "/", context.Random(1'000'000));
   std::filesystem::create_symlink(outside, symlink);
   Refused(link, PathTranscription(symlink), {Status::kPermissionDenied}, "a link out of the root");
+  const std::string inside = context.SpeechFile(kMs);
+  const std::string relative = inside.substr(inside.rfind('/') + 1);
+  ExpectWhole(Hear(link, link.SendCall(PathTranscription(relative))), kMs,
+              "a path relative to the root");
 }
 
 void WrongBuffers(Context& context) {

@@ -1,10 +1,12 @@
 #include <google/protobuf/descriptor.h>
 
+#include <cctype>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "protocol/codec/schema_rules.h"
 #include "protocol/linkw.pb.h"
+#include "protocol/messages/message_type.h"
 #include "protocol/messages/status.h"
 
 namespace superfluid::linkw {
@@ -21,6 +23,35 @@ TEST(SchemaTest, StatusIsTheSameHereAndOnTheWire) {
     EXPECT_EQ(StatusName(StatusFromWire(number)), wire.value(i)->name());
   }
   EXPECT_EQ(StatusName(static_cast<Status>(wire.value_count())), "UNKNOWN") << "not on the wire";
+}
+
+TEST(SchemaTest, MessageTypeIsTheSameHereAndOnTheWire) {
+  const google::protobuf::EnumDescriptor& wire = *v8::MessageType_descriptor();
+  for (int i = 0; i < wire.value_count(); ++i) {
+    const int number = wire.value(i)->number();
+    if (number == v8::MESSAGE_TYPE_UNSPECIFIED) continue;
+    EXPECT_EQ(MessageTypeName(static_cast<MessageType>(number)), wire.value(i)->name()) << number;
+  }
+  for (int number = 0; number <= 0xffff; ++number) {
+    EXPECT_EQ(IsKnown(static_cast<uint16_t>(number)),
+              number != 0 && wire.FindValueByNumber(number) != nullptr)
+        << number;
+  }
+}
+
+// The payload of HELLO_ACK_W is HelloAckW: readers in other languages find it by its name.
+TEST(SchemaTest, EveryMessageTypeHasAPayloadOfItsName) {
+  const google::protobuf::FileDescriptor& file = *v8::Hello::descriptor()->file();
+  for (int number = 1; number <= 0xffff; ++number) {
+    if (!IsKnown(static_cast<uint16_t>(number))) continue;
+    std::string name;
+    bool start = true;
+    for (const char c : MessageTypeName(static_cast<MessageType>(number))) {
+      if (c != '_') name.push_back(start ? c : static_cast<char>(std::tolower(c)));
+      start = c == '_';
+    }
+    EXPECT_NE(file.FindMessageTypeByName(name), nullptr) << name;
+  }
 }
 
 TEST(SchemaTest, RulesFollowTheSchema) {
