@@ -1,10 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <variant>
 
 #include "tests/tools/ctl/command_fixture.h"
 #include "tests/tools/ctl/fake_worker.h"
+#include "tests/tools/ctl/temp_file.h"
 #include "tools/ctl/commands/top_sample.h"
 #include "tools/ctl/commands/top_text.h"
 #include "tools/ctl/formats/worker_text.h"
@@ -77,12 +81,50 @@ TEST_F(ObserveTest, MemOfAnEngineWithoutAPoolHasNoPercentage) {
 }
 
 TEST_F(ObserveTest, ReportAWorkerThatIsNotThereOrLeaves) {
-  for (const std::string command : {"mem", "top"}) {
+  for (const std::string command : {"mem", "metrics", "top"}) {
     EXPECT_EQ(Run({"--connect", "/nowhere/w", command}), ExitCode::kNoLink);
     FakeWorker worker;
     worker.hello = linkw::Error{.status = linkw::Status::kDraining, .message = "x", .fatal = true};
     EXPECT_EQ(RunWith(worker, {command}), ExitCode::kFailed);
   }
+}
+
+// ---- metrics
+
+TEST_F(ObserveTest, MetricsPrintsWhatTelemetryAndPongSay) {
+  FakeWorker worker;
+  worker.pong = SamplePong();
+  std::get<linkw::HelloAck>(worker.hello).capabilities_json = R"({"name":"a \"b\""})";
+  worker.on_ping = [](FakeLink& link) {
+    link.Send(linkw::Telemetry{{{"cancels", 6}, {"engine.steps", 1}, {"new.figure", 7}}}, 0);
+  };
+  EXPECT_EQ(RunWith(worker, {"metrics"}), ExitCode::kOk) << err_.text;
+  for (const char* part :
+       {"# HELP superfluid_cancels Cancels that daemons asked for.\n"
+        "# TYPE superfluid_cancels counter\nsuperfluid_cancels_total 6\n",
+        "superfluid_worker_info{engine=\"a \\\"b\\\"\",bundle_hash=\"",
+        "superfluid_engine_state{state=\"busy\"} 1\n",
+        "superfluid_engine_state{state=\"stalled\"} 0\n",
+        "superfluid_engine_busy_seconds_total 1.000000\n",
+        "superfluid_engine_step_age_seconds 0.001500\n", "superfluid_engine_steps_total 100\n",
+        "# TYPE superfluid_queue_depth gauge\nsuperfluid_queue_depth 2\n",
+        "superfluid_memory_allocated_bytes 3145728\n", "superfluid_new_figure 7\n"}) {
+    EXPECT_THAT(out_.text, HasSubstr(part));
+  }
+  EXPECT_TRUE(out_.text.ends_with("\n# EOF\n"));
+  EXPECT_EQ(worker.WaitFor<linkw::Hello>().role, linkw::Role::kObserver);
+}
+
+TEST_F(ObserveTest, MetricsWritesAFileAsAWhole) {
+  FakeWorker worker;
+  worker.on_ping = [](FakeLink& link) { link.Send(linkw::Telemetry{}, 0); };
+  const std::string path = WriteTempFile("superfluid.prom", "old");
+  EXPECT_EQ(RunWith(worker, {"metrics", "--output", path}), ExitCode::kOk) << err_.text;
+  EXPECT_EQ(out_.text, "");
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_TRUE(text.ends_with("\n# EOF\n")) << text;
+  EXPECT_EQ(RunWith(worker, {"metrics", "--output", "/nowhere/x"}), ExitCode::kFailed);
 }
 
 // ---- top

@@ -6,6 +6,7 @@
 #include "tools/ctl/commands/generate_command.h"
 #include "tools/ctl/commands/info_command.h"
 #include "tools/ctl/commands/mem_command.h"
+#include "tools/ctl/commands/metrics_command.h"
 #include "tools/ctl/commands/ping_command.h"
 #include "tools/ctl/commands/restore_command.h"
 #include "tools/ctl/commands/snapshot_command.h"
@@ -23,6 +24,7 @@ absl::Span<const Command> Commands() {
       Command{"info", "Show who the worker is and what it can do", DefineInfo},
       Command{"ping", "Ask the worker how it is", DefinePing},
       Command{"mem", "Show the worker's memory counters", DefineMem},
+      Command{"metrics", "Print the worker's figures for a monitoring system", DefineMetrics},
       Command{"top", "Watch what the worker does", DefineTop},
       Command{"drain", "Let the worker finish what it does, then end", DefineDrain},
   };
