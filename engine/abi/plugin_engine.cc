@@ -10,6 +10,7 @@
 #include "engine/abi/plugin_call.h"
 #include "engine/abi/plugin_job.h"
 #include "engine/abi/plugin_vtable.h"
+#include "engine/abi/served_calls.h"
 #include "engine/abi/text.h"
 
 namespace superfluid {
@@ -90,7 +91,9 @@ const EngineInfo& PluginEngine::info() const {
 std::string PluginEngine::CapabilitiesJson() const {
   thread_.Check("describe");
   absl::StatusOr<std::string> json = PluginCapabilities(functions_, engine_, error_);
-  if (json.ok()) return *std::move(json);
+  if (json.ok()) {
+    return WithServedCalls(*std::move(json), functions_, info_, generation_ != nullptr);
+  }
   log_.Write(EngineLogLevel::kError, json.status().message());
   return "{}";
 }

@@ -297,7 +297,7 @@ TEST(MinimalPluginTest, TranscribesInPlainC) {
   const auto engine = LoadEngine(PluginPath("minimal"), {});
   ASSERT_TRUE(engine.ok()) << engine.status();
   EXPECT_EQ((*engine)->info().name, "minimal");
-  EXPECT_EQ((*engine)->CapabilitiesJson(), "{\"engine\": \"minimal\"}");
+  EXPECT_EQ((*engine)->CapabilitiesJson(), R"({"calls":["transcribe"],"engine":"minimal"})");
   const RunResult run = Transcribe(**engine, std::make_unique<FakeAudio>(Noise(2500, 1)));
   ASSERT_TRUE(run.status.ok()) << run.status;
   EXPECT_THAT(Describe(run.segments),

@@ -184,7 +184,7 @@ TEST_F(SdkTest, DescriptionArrives) {
   EXPECT_EQ(info.max_transcriptions, 2);
   EXPECT_EQ(info.max_lanes, 0);
   EXPECT_EQ(info.kv_bits, 16U);
-  EXPECT_EQ(engine_->CapabilitiesJson(), "{\"a\": 1}");
+  EXPECT_EQ(engine_->CapabilitiesJson(), R"({"a":1,"calls":["transcribe"]})");
   const MemoryCounters memory = engine_->Memory();
   EXPECT_EQ(memory.allocated_bytes, 1U);
   EXPECT_EQ(memory.host_retained_bytes, 2U);
@@ -195,7 +195,7 @@ TEST_F(SdkTest, DescriptionArrives) {
 }
 
 TEST_F(SdkTest, LongCapabilitiesArriveWhole) {
-  script_.json = "{\"a\": \"" + std::string(200'000, 'x') + "\"}";
+  script_.json = "{\"calls\": [], \"a\": \"" + std::string(200'000, 'x') + "\"}";
   ASSERT_TRUE(Make().ok());
   EXPECT_EQ(engine_->CapabilitiesJson(), script_.json);
 }
