@@ -235,7 +235,7 @@ TEST(TopTextTest, ShowsEverything) {
       MakeTopFigures({absl::Seconds(12), SamplePong()}, PongSample{absl::Seconds(10), SamplePong()},
                      Counters(absl::Seconds(11), 300), Counters(absl::Seconds(10), 100));
   std::string view;
-  for (const std::string& line : TopView("/tmp/w\x1b[31m", figures)) {
+  for (const std::string& line : TopView("/tmp/w\x1b[31m", {}, figures)) {
     EXPECT_LT(line.size(), 80u) << line;
     EXPECT_EQ(line.find('\x1b'), std::string::npos);
     view += line + "\n";
@@ -243,12 +243,40 @@ TEST(TopTextTest, ShowsEverything) {
   for (const char* part :
        {"engine     busy      load 0%     step 1.50 ms   steps 100 (0.0/s)\n",
         "lanes      4         ticks 20.0/s\n", "tokens     in 100.0/s   out 200.0/s\n",
-        "state ops  3 open   8 done   200.0 KiB/s\n", "speech     4 open   9 done   2 queued\n",
-        "requests   5 open   6 cancels\n", "pool 50 of 200 blocks (25%)"}) {
+        "state ops  3 open   8 done   200.0 KiB/s\n", "speech     4 open   9 done\n",
+        "requests   5 open   2 queued   6 cancels\n", "pool 50 of 200 blocks (25%)"}) {
     EXPECT_THAT(view, HasSubstr(part));
   }
   EXPECT_THAT(TopLine(figures), HasSubstr("lanes 4, tokens in 100.0/s out 200.0/s, "));
   EXPECT_EQ(TopJson(figures)["tokens_out_per_second"], 200);
+}
+
+TEST(TopTextTest, LeavesOutWhatTheEngineLacks) {
+  linkw::HelloAck hello;
+  hello.capabilities_json = R"({"name":"mine","model":"small","calls":["transcribe"]})";
+  EXPECT_EQ(TopTitle("/w", hello), "/w  mine  small");
+  linkw::Pong pong = SamplePong();
+  pong.mem = {.allocated_bytes = 1024};
+  const std::vector<std::string> view =
+      TopView("w", RowsOf(hello), MakeTopFigures({absl::Seconds(1), pong}, {}, {}, {}));
+  EXPECT_THAT(view, testing::ElementsAre(
+                        "superfluidctl top - w", "",
+                        "engine     busy      load -      step 1.50 ms   steps 100 (-)",
+                        "speech     4 open   - done", "requests   - open   2 queued   - cancels",
+                        "memory     1.0 KiB allocated", "", "q or Ctrl-C ends"));
+  hello.capabilities_json = "rubbish";
+  EXPECT_TRUE(RowsOf(hello).ticks);
+  EXPECT_EQ(TopTitle("/w", hello), "/w");
+}
+
+TEST(TopTextTest, AStalledEngineStandsOut) {
+  linkw::Pong pong = SamplePong();
+  pong.engine_state = linkw::EngineState::kStalled;
+  pong.step_age_us = 4'010'000;
+  const std::vector<std::string> view =
+      TopView("w", {}, MakeTopFigures({absl::Seconds(1), pong}, {}, {}, {}));
+  EXPECT_THAT(view[2], testing::StartsWith("engine     STALLED   load"));
+  EXPECT_EQ(view[3], "           no sign of life for 4.01 s");
 }
 
 TEST(FitLinesTest, BreaksBetweenCellsAndKeepsTheLastLine) {

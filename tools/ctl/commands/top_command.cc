@@ -138,7 +138,9 @@ class TopRun {
     const TopFigures figures = MakeTopFigures(sample, before_, counters, counters_before);
     absl::Status status;
     if (on_terminal_) {
-      status = screen_->Draw(TopView(context_.global.socket_path, figures));
+      const linkw::HelloAck& hello = client_->hello_ack();
+      status = screen_->Draw(
+          TopView(TopTitle(context_.global.socket_path, hello), RowsOf(hello), figures));
     } else {
       status = context_.console.out->Write(options_.json ? JsonLine(TopJson(figures))
                                                          : TopLine(figures));

@@ -1,5 +1,7 @@
 #include "tools/ctl/commands/top_text.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/ctl/formats/plain_text.h"
@@ -34,11 +36,37 @@ std::string StateText(const linkw::Pong& pong) {
   return std::string(EngineStateName(pong.engine_state));
 }
 
+bool IsStalled(const linkw::Pong& pong) {
+  return pong.engine_state == linkw::EngineState::kStalled;
+}
+
+// The member's text; "" if it is none.
+std::string Text(const Json& object, const char* key) {
+  const auto member = object.find(key);
+  return member != object.end() && member->is_string() ? member->get<std::string>() : "";
+}
+
+std::string EngineRow(const TopFigures& figures) {
+  const linkw::Pong& pong = figures.pong;
+  return absl::StrFormat("engine     %-9s load %-6s step %-9s steps %d (%s)",
+                         IsStalled(pong) ? "STALLED" : StateText(pong), Percent(figures.load),
+                         StepText(pong), pong.engine_steps, Rate(figures.steps_per_s));
+}
+
+// REQUIRES: there is a pool.
 std::string PoolText(const linkw::MemCounters& mem) {
-  if (mem.pool_blocks_total == 0) return "-";
   return absl::StrFormat("%d of %d blocks (%.0f%%)", mem.pool_blocks_used, mem.pool_blocks_total,
                          100.0 * static_cast<double>(mem.pool_blocks_used) /
                              static_cast<double>(mem.pool_blocks_total));
+}
+
+// What an engine without a pool would say nothing in is left out.
+std::string MemoryRow(const linkw::MemCounters& mem) {
+  const std::string allocated =
+      absl::StrFormat("memory     %s allocated", BytesText(mem.allocated_bytes));
+  if (mem.pool_blocks_total == 0) return allocated;
+  return absl::StrFormat("%s   pool %s   evictable %s", allocated, PoolText(mem),
+                         BytesText(mem.pool_bytes_evictable));
 }
 
 template <typename T>
@@ -52,32 +80,63 @@ Json RateJson(std::optional<double> value) {
 
 }  // namespace
 
-std::vector<std::string> TopView(const std::string& title, const TopFigures& figures) {
+TopRows RowsOf(const linkw::HelloAck& hello) {
+  const Json capabilities = Json::parse(hello.capabilities_json, nullptr, false);
+  if (!capabilities.is_object()) return {};
+  const auto calls = capabilities.find("calls");
+  if (calls == capabilities.end() || !calls->is_array()) return {};
+  const auto has = [&calls](const char* call) {
+    return std::find(calls->begin(), calls->end(), Json(call)) != calls->end();
+  };
+  return {.ticks = has("tick"), .state_ops = has("state_ops"), .speech = has("transcribe")};
+}
+
+std::string TopTitle(const std::string& socket_path, const linkw::HelloAck& hello) {
+  const Json capabilities = Json::parse(hello.capabilities_json, nullptr, false);
+  if (!capabilities.is_object()) return socket_path;
+  std::string title = socket_path;
+  std::string engine = Text(capabilities, "name");
+  if (engine.empty()) engine = Text(capabilities, "engine");
+  const std::string model = Text(capabilities, "model");
+  if (!engine.empty()) absl::StrAppend(&title, "  ", engine);
+  if (!model.empty()) absl::StrAppend(&title, "  ", model);
+  return title;
+}
+
+std::vector<std::string> TopView(const std::string& title, const TopRows& rows,
+                                 const TopFigures& figures) {
   const linkw::Pong& pong = figures.pong;
   const linkw::MemCounters& mem = pong.mem;
-  return {
-      absl::StrCat("superfluidctl top - ", OneLine(title)),
-      "",
-      absl::StrFormat("engine     %-9s load %-6s step %-9s steps %d (%s)", StateText(pong),
-                      Percent(figures.load), StepText(pong), pong.engine_steps,
-                      Rate(figures.steps_per_s)),
-      absl::StrFormat("lanes      %-9s ticks %s", Count(figures.lanes), Rate(figures.ticks_per_s)),
-      absl::StrFormat("tokens     in %s   out %s", Rate(figures.tokens_in_per_s),
-                      Rate(figures.tokens_out_per_s)),
-      absl::StrFormat("state ops  %d open   %s done   %s", pong.open_ops, Count(figures.ops_done),
-                      BytesRate(figures.op_bytes_per_s)),
-      absl::StrFormat("speech     %d open   %s done   %d queued", pong.open_transcriptions,
-                      Count(figures.transcriptions_done), pong.queue_depth),
-      absl::StrFormat("requests   %s open   %s cancels", Count(figures.open_requests),
-                      Count(figures.cancels)),
-      absl::StrFormat("memory     %s allocated   pool %s   evictable %s",
-                      BytesText(mem.allocated_bytes), PoolText(mem),
-                      BytesText(mem.pool_bytes_evictable)),
-      absl::StrFormat("           %s retained in the host   %s tentative",
-                      BytesText(mem.host_retained_bytes), BytesText(mem.tentative_bytes)),
-      "",
-      "q or Ctrl-C ends",
-  };
+  std::vector<std::string> view = {absl::StrCat("superfluidctl top - ", OneLine(title)), "",
+                                   EngineRow(figures)};
+  if (IsStalled(pong)) {
+    view.push_back(absl::StrCat("           no sign of life for ", StepText(pong)));
+  }
+  if (rows.ticks) {
+    view.push_back(absl::StrFormat("lanes      %-9s ticks %s", Count(figures.lanes),
+                                   Rate(figures.ticks_per_s)));
+    view.push_back(absl::StrFormat("tokens     in %s   out %s", Rate(figures.tokens_in_per_s),
+                                   Rate(figures.tokens_out_per_s)));
+  }
+  if (rows.state_ops) {
+    view.push_back(absl::StrFormat("state ops  %d open   %s done   %s", pong.open_ops,
+                                   Count(figures.ops_done), BytesRate(figures.op_bytes_per_s)));
+  }
+  if (rows.speech) {
+    view.push_back(absl::StrFormat("speech     %d open   %s done", pong.open_transcriptions,
+                                   Count(figures.transcriptions_done)));
+  }
+  view.push_back(absl::StrFormat("requests   %s open   %d queued   %s cancels",
+                                 Count(figures.open_requests), pong.queue_depth,
+                                 Count(figures.cancels)));
+  view.push_back(MemoryRow(mem));
+  if (mem.host_retained_bytes > 0 || mem.tentative_bytes > 0) {
+    view.push_back(absl::StrFormat("           %s retained in the host   %s tentative",
+                                   BytesText(mem.host_retained_bytes),
+                                   BytesText(mem.tentative_bytes)));
+  }
+  view.insert(view.end(), {"", "q or Ctrl-C ends"});
+  return view;
 }
 
 std::string TopLine(const TopFigures& figures) {

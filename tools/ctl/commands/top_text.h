@@ -11,8 +11,23 @@
 // does not say is "-" (and null in JSON).
 namespace superfluid::ctl {
 
-// The lines of the live view, without line breaks. `title`: which worker.
-std::vector<std::string> TopView(const std::string& title, const TopFigures& figures);
+// The rows that an engine has something to say in.
+struct TopRows {
+  bool ticks = true;
+  bool state_ops = true;
+  bool speech = true;
+};
+
+// Returns the rows of the calls that the worker lists; all if it lists none.
+TopRows RowsOf(const linkw::HelloAck& hello);
+
+// Returns what to call the worker: its socket, its engine and that one's model.
+std::string TopTitle(const std::string& socket_path, const linkw::HelloAck& hello);
+
+// The lines of the live view, without line breaks. A stalled engine is in capitals, and has a line
+// of its own.
+std::vector<std::string> TopView(const std::string& title, const TopRows& rows,
+                                 const TopFigures& figures);
 
 // One line, with its line break.
 std::string TopLine(const TopFigures& figures);
