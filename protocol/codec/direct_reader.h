@@ -42,7 +42,8 @@ class DirectReader {
       return at;
     }
     tag = static_cast<unsigned char>(*at);
-    if (tag < 0x80) [[likely]] return at + 1;
+    if (tag < 0x80) [[likely]]
+      return at + 1;
     const char* const after = cursor::Tag(at, end, tag);
     return after != nullptr && after - at <= kMaxShortBytes ? after : nullptr;
   }
