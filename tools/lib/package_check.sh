@@ -78,7 +78,7 @@ superfluidctl --connect /tmp/l.sock --wait --timeout 60 info
 ./example_client /tmp/l.sock "$recording"
 kill "$worker"
 wait "$worker"
-superfluid_conformance --worker "superfluid_worker --engine $PWD/libsuperfluid_mine.so" --only 'HELLO-*' | tail -n 1
+superfluid_conformance --worker "superfluid_worker --engine $PWD/libsuperfluid_loudness.so" --only 'HELLO-*' | tail -n 1
 cd /
 
 say "remove"
