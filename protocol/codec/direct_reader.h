@@ -32,6 +32,9 @@ class DirectReader {
  private:
   // What stands in place of a tag where a message ends: no tag, since it has no wire type.
   static constexpr uint32_t kEnd = 0xffffffff;
+  // The fields that have to be there, as bits.
+  template <class... F>
+  static constexpr uint32_t kRequired = (0u | ... | (F::kBounds.required ? 1u << F::kNumber : 0u));
   // Protobuf reads no more of a tag or a length.
   static constexpr ptrdiff_t kMaxShortBytes = 5;
 
@@ -63,14 +66,13 @@ class DirectReader {
       if (!(Take<F>(at, end, tag, message, seen) && ...)) return false;
       if (at == before && !PassUnknown<F...>(at, end, tag)) return false;
     }
-    constexpr uint32_t kRequired = (0u | ... | (F::kBounds.required ? 1u << F::kNumber : 0u));
-    return (seen & kRequired) == kRequired;
+    return (seen & kRequired<F...>) == kRequired<F...>;
   }
 
   // Takes the field as often as it comes now, and the tag behind it.
   template <class F, class Message>
   bool Take(const char*& at, const char* end, uint32_t& tag, Message& message, uint32_t& seen) {
-    while (tag == F::kTag || tag == F::kElementTag) {
+    while (F::HasTag(tag)) {
       if constexpr (F::kForm == Form::kMessage) {
         if ((seen & 1u << F::kNumber) != 0) return false;
       }

@@ -76,17 +76,22 @@ constexpr WireType WireTypeOf(Form form) {
 template <class Owner, class T>
 T MemberType(T Owner::*member);
 
-template <uint32_t kFieldNumber, auto kFieldMember, Bounds kFieldBounds = Bounds{}>
+template <uint32_t Number, auto Member, Bounds Limits = Bounds{}>
 struct Field {
-  using Type = decltype(MemberType(kFieldMember));
-  static constexpr uint32_t kNumber = kFieldNumber;
-  static constexpr auto kMember = kFieldMember;
-  static constexpr Bounds kBounds = kFieldBounds;
+  using Type = decltype(MemberType(Member));
+  static constexpr uint32_t kNumber = Number;
+  static constexpr auto kMember = Member;
+  static constexpr Bounds kBounds = Limits;
   static constexpr Form kForm = FormOf<Type>();
   static constexpr uint32_t kTag = kNumber << 3 | static_cast<uint32_t>(WireTypeOf(kForm));
   // A list of numbers may come packed (kTag) or element by element.
-  static constexpr uint32_t kElementTag = kForm == Form::kTokens ? kNumber << 3 : kTag;
+  static constexpr uint32_t kElementTag = kNumber << 3;
   static_assert(kNumber >= 1 && kTag < 0x80, "tags of one byte only");
+
+  static constexpr bool HasTag(uint32_t tag) {
+    if constexpr (kForm == Form::kTokens) return tag == kTag || tag == kElementTag;
+    return tag == kTag;
+  }
 };
 
 // In the order of their numbers, in which a writer has them.

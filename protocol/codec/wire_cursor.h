@@ -17,6 +17,11 @@
 namespace superfluid::linkw::cursor {
 
 inline constexpr size_t kMaxVarintBytes = 10;
+// The wire types that there are, as bits.
+inline constexpr uint32_t kWireTypes = 1u << static_cast<uint32_t>(WireType::kVarint) |
+                                       1u << static_cast<uint32_t>(WireType::kFixed64) |
+                                       1u << static_cast<uint32_t>(WireType::kDelimited) |
+                                       1u << static_cast<uint32_t>(WireType::kFixed32);
 
 inline const char* LongVarint(const char* at, const char* end, uint64_t& to) {
   uint64_t value = 0;
@@ -43,11 +48,7 @@ inline const char* Varint(const char* at, const char* end, uint64_t& to) {
 inline const char* Tag(const char* at, const char* end, uint32_t& to) {
   uint64_t tag = 0;
   at = Varint(at, end, tag);
-  constexpr uint32_t kTypes = 1u << static_cast<uint32_t>(WireType::kVarint) |
-                              1u << static_cast<uint32_t>(WireType::kFixed64) |
-                              1u << static_cast<uint32_t>(WireType::kDelimited) |
-                              1u << static_cast<uint32_t>(WireType::kFixed32);
-  if (tag < 8 || tag > 0xffffffff || (kTypes >> (tag & 7) & 1) == 0) return nullptr;
+  if (tag < 8 || tag > 0xffffffff || (kWireTypes >> (tag & 7) & 1) == 0) return nullptr;
   to = static_cast<uint32_t>(tag);
   return at;
 }
