@@ -39,7 +39,9 @@ std::string ReadRequest(std::string_view bytes, size_t piece) {
   if (!parser.head_done()) return "no head";
   const daemon::RequestHead& head = parser.head();
   std::string told = head.method + " " + head.target + "\n";
-  for (const auto& [name, value] : head.headers) told += name + ": " + value + "\n";
+  for (const auto& [name, value] : head.headers) {
+    told.append(name).append(": ").append(value).append("\n");
+  }
   return parser.done() ? told + body + "|" + kept : told;
 }
 

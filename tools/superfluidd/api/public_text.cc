@@ -12,8 +12,7 @@ namespace {
 
 // "transcription_start: ", with which an engine's host begins what a call of the engine said.
 void DropCall(absl::string_view& text) {
-  constexpr absl::string_view kCalls = "transcription_";
-  if (!absl::StartsWith(text, kCalls)) return;
+  if (!absl::StartsWith(text, "transcription_")) return;
   const size_t end = text.find(": ");
   if (end != absl::string_view::npos && text.substr(0, end).find(' ') == absl::string_view::npos) {
     text.remove_prefix(end + 2);
@@ -22,7 +21,7 @@ void DropCall(absl::string_view& text) {
 
 struct Subject {
   absl::string_view word;
-  const char* param;
+  absl::string_view param;
 };
 
 // What a refusal speaks of. The first that is mentioned counts.
@@ -45,7 +44,8 @@ PublicText InWordsOfTheApi(std::string_view text) {
   const auto* const about =
       std::find_if(std::begin(kSubjects), std::end(kSubjects),
                    [&](const Subject& subject) { return absl::StrContains(left, subject.word); });
-  return {.message = std::string(left), .param = about == std::end(kSubjects) ? "" : about->param};
+  return {.message = std::string(left),
+          .param = std::string(about == std::end(kSubjects) ? "" : about->param)};
 }
 
 }  // namespace superfluid::daemon

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kSpareDecoders = 1;
 constexpr uint32_t kRateHz = 16000;
 constexpr uint64_t kBytesPerSecond = kRateHz * sizeof(float);
-constexpr uint64_t kLongestSeconds = 24 * 3600;
+constexpr uint64_t kLongestSeconds = uint64_t{24} * 3600;
 // About what a decoder takes beside the libraries, which all of them share.
 constexpr uint64_t kProcessBytes = uint64_t{32} << 20;
 
