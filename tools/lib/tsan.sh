@@ -75,6 +75,8 @@ build_tsan_library() {
     return 1
   fi
   find "$build" "$tree" -name 'lib*.a' -exec cp -t "$work/lib" {} +
+  # A static CAF has another name than the shared one.
+  [[ ! -e $work/lib/libcaf_core_static.a ]] || mv "$work/lib/libcaf_core_static.a" "$work/lib/libcaf_core.a"
 }
 
 build_tsan_libraries() {
