@@ -96,7 +96,7 @@ TEST(TopProcessTest, RedrawsInPlaceUntilQIsPressed) {
   EXPECT_THAT(first, HasSubstr("steps 77"));
   EXPECT_FALSE(ctl.TerminalIsUsual());
   const std::string second = ctl.ReadUntil("q or Ctrl-C ends");
-  EXPECT_THAT(second, HasSubstr("\r\x1b[12A")) << "up again, over 12 lines";
+  EXPECT_THAT(second, HasSubstr("\r\x1b[11A")) << "up again, over 11 lines";
   ctl.WriteInput("xq");
   const std::string rest = ctl.ReadUntil("\x1b[?25h");
   EXPECT_THAT(rest, HasSubstr("\x1b[?25h"));
@@ -112,7 +112,7 @@ TEST(TopProcessTest, DrawsAnewWhenTheTerminalHasAnotherSize) {
   ctl.Resize(40, 100);
   EXPECT_THAT(ctl.ReadUntil("\x1b[H\x1b[2J"), HasSubstr("\x1b[H\x1b[2J"));
   ctl.ReadUntil("q or Ctrl-C ends");
-  EXPECT_THAT(ctl.ReadUntil("q or Ctrl-C ends"), HasSubstr("\r\x1b[12A"));
+  EXPECT_THAT(ctl.ReadUntil("q or Ctrl-C ends"), HasSubstr("\r\x1b[11A"));
   ctl.WriteInput("q");
   EXPECT_EQ(ctl.Wait(), 0);
 }
