@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "actors/dispatch/reply_credit.h"
 #include "gtest/gtest.h"
 #include "protocol/codec/codec.h"
 #include "protocol/messages/messages.h"
@@ -82,27 +81,6 @@ TEST(HeldFramesTest, TheFirstFrameWaitsFromItsFirstTry) {
   EXPECT_EQ(frames.awaited_until_ns(), 500);
   frames.Pop();
   EXPECT_FALSE(frames.awaits()) << "the next one has not been tried";
-}
-
-TEST(ReplyCreditTest, CreditIsWithheldWhileAnswersWait) {
-  ReplyCredit credit(1);
-  const auto frame = std::make_shared<int>();
-  credit.OnFrame(frame);
-  EXPECT_EQ(credit.withheld(), 0u);
-  credit.NoteHandedOver(2);
-  credit.OnFrame(frame);
-  EXPECT_EQ(credit.withheld(), 1u);
-  EXPECT_EQ(frame.use_count(), 2);
-  credit.NoteWritten();
-  EXPECT_EQ(credit.withheld(), 0u);
-  EXPECT_EQ(frame.use_count(), 1);
-}
-
-TEST(ReplyCreditTest, AnAnswerMayBeWrittenBeforeItIsReported) {
-  ReplyCredit credit(0);
-  credit.NoteWritten();
-  credit.NoteHandedOver(1);
-  EXPECT_FALSE(credit.IsBlocked());
 }
 
 }  // namespace
