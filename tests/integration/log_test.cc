@@ -256,10 +256,10 @@ TEST(LogTest, ADrainThatHadToCancelSaysSoInTheLastLine) {
   auto stream = *client->Transcribe(LiveRequest());  // its audio never ends
   ASSERT_TRUE(client->Ping().ok());
   worker.Signal(SIGTERM);
-  EXPECT_EQ(worker.Wait(), 0);
+  EXPECT_EQ(worker.Wait(), 75);
   EXPECT_THAT(
       worker.Log(),
-      ContainsRegex("worker\\.exit code=0 reason=\"told to stop; open requests: 0 finished, "
+      ContainsRegex("worker\\.exit code=75 reason=\"told to stop; open requests: 0 finished, "
                     "1 cancelled\"\n$"));
 }
 
