@@ -236,6 +236,7 @@ TEST_F(HostedThreadTest, ATurnIsOddAndEachIsAnother) {
   absl::Notification ran;
   Send(runner, [&] { first = link_->turn(); });
   ThreadOf(runner);
+  while (link_->turn() % 2 == 1) std::this_thread::yield();  // what comes next is another turn's
   Send(runner, [&] {
     second = link_->turn();
     ran.Notify();
