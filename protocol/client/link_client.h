@@ -43,7 +43,9 @@ struct LinkClientOptions {
   std::function<void()> on_activity;
 };
 
-// The daemon's end of Link W: a connection to one worker, for daemons, tools and tests.
+// The daemon's end of Link W: a connection to one worker. It is the public client library, for who
+// writes a serving daemon in C++; protocol/examples has programs to start from, and protocol/driver
+// what travels in shared memory (rings, buffers, state ops). tools/python is the same for Python.
 //
 // Threads: every method may be called from any thread; calls do not wait for each other's answers.
 // One thread of the client's own reads the link and hands each message to the request that its

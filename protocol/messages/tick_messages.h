@@ -14,7 +14,12 @@
 // The messages of a tick.
 namespace superfluid::linkw {
 
-enum class LaneKind : uint8_t { kPrefill = 1, kDecode = 2, kVerify = 3 };
+// All append the lane's input to its sequence first.
+enum class LaneKind : uint8_t {
+  kPrefill = 1,  // draws nothing; REQUIRES: max_tokens is 0 (TICK-12)
+  kDecode = 2,   // draws up to max_tokens
+  kVerify = 3,   // draws one token, and one more for each right draft, up to max_tokens
+};
 
 struct Sampling {  // all numbers are finite
   float temperature = 0;
@@ -31,7 +36,7 @@ struct Lane {
   SequenceId sequence{};  // 0: a new one
   TokenSpan input;
   LaneKind kind = LaneKind::kDecode;
-  uint32_t max_tokens = 0;  // this tick
+  uint32_t max_tokens = 0;  // to draw in this tick: at most 1024, and 0 of kPrefill
   Sampling sampling;
   GrammarHandle grammar_handle{};
   LogitBiasHandle logit_bias_handle{};

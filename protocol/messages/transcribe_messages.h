@@ -23,7 +23,8 @@ struct PcmFormat {
   bool operator==(const PcmFormat&) const = default;
 };
 
-// A file that the worker opens.
+// A regular file that the worker opens: absolute, or relative to the worker's media root (never to
+// the working folder of either side). It must lie below the media root.
 struct AudioPath {
   std::string path;  // any bytes but NUL
   bool operator==(const AudioPath&) const = default;
