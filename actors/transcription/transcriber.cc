@@ -336,13 +336,16 @@ void TranscriberState::LogDone(const absl::Status& status, const TranscriptionPr
                               ? std::string()
                               : absl::StrCat(" audio=\"", NameOf(transcribe_->audio),
                                              "\" reason=\"", Printable(status.message()), "\"");
+  const std::string label = transcribe_->label.empty()
+                                ? ""
+                                : absl::StrCat(" label=\"", Printable(transcribe_->label), "\"");
   spdlog::log(
       IsOfTheRequest(wire) ? spdlog::level::info : spdlog::level::warn,
       "transcription.done link={} seq={} status={} audio_ms={} steps={} engine_ms={} queue_ms={} "
-      "cancel_to_stop_us={}{}",
+      "cancel_to_stop_us={}{}{}",
       static_cast<uint64_t>(context_.key.link), context_.key.seq, linkw::StatusName(wire),
       progress.audio_ms, cost.steps, cost.engine_ns / 1'000'000, cost.queue_ns / 1'000'000,
-      cost.cancel_to_stop_ns / 1000, why);
+      cost.cancel_to_stop_ns / 1000, label, why);
 }
 
 absl::Status TranscriberState::CancelStatus() const {

@@ -148,6 +148,11 @@ v8::Pong ToProto(const Pong& message) {
   proto.set_engine_state(static_cast<v8::EngineState>(message.engine_state));
   proto.set_engine_steps(message.engine_steps);
   proto.set_step_age_us(message.step_age_us);
+  proto.set_uptime_ms(message.uptime_ms);
+  proto.set_load_permille(message.load_permille);
+  proto.set_observers(message.observers);
+  proto.set_driver_pid(message.driver_pid);
+  proto.set_driver_ms(message.driver_ms);
   return proto;
 }
 
@@ -161,6 +166,11 @@ Pong FromProto(v8::Pong&& proto) {
   message.engine_state = static_cast<EngineState>(proto.engine_state());
   message.engine_steps = proto.engine_steps();
   message.step_age_us = proto.step_age_us();
+  message.uptime_ms = proto.uptime_ms();
+  message.load_permille = proto.load_permille();
+  message.observers = proto.observers();
+  message.driver_pid = proto.driver_pid();
+  message.driver_ms = proto.driver_ms();
   return message;
 }
 

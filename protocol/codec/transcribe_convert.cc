@@ -91,6 +91,7 @@ v8::Transcribe ToProto(const Transcribe& call) {
   proto.set_deadline_ms(call.deadline_ms);
   proto.set_control_slot(call.control_slot);
   proto.set_progress_ms(call.progress_ms);
+  proto.set_label(call.label);
   return proto;
 }
 
@@ -108,6 +109,7 @@ absl::StatusOr<Transcribe> FromProto(v8::Transcribe&& proto) {
   call.deadline_ms = proto.deadline_ms();
   call.control_slot = proto.control_slot();
   call.progress_ms = proto.progress_ms();
+  call.label = std::move(*proto.mutable_label());
   return call;
 }
 

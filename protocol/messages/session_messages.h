@@ -83,7 +83,14 @@ struct MemCounters {
   bool operator==(const MemCounters&) const = default;
 };
 
-enum class EngineState : uint8_t { kIdle = 1, kBusy = 2, kStalled = 3, kFailed = 4, kDraining = 5 };
+enum class EngineState : uint8_t {
+  kIdle = 1,
+  kBusy = 2,
+  kStalled = 3,
+  kFailed = 4,
+  kDraining = 5,
+  kLoading = 6
+};
 
 struct Ping {
   bool operator==(const Ping&) const = default;
@@ -96,8 +103,13 @@ struct Pong {
   MemCounters mem;
   uint64_t engine_busy_us = 0;  // time spent inside steps since the start
   EngineState engine_state = EngineState::kIdle;
-  uint64_t engine_steps = 0;  // micro-steps finished since the start
-  uint64_t step_age_us = 0;   // how long the current step runs; 0: none runs
+  uint64_t engine_steps = 0;   // micro-steps finished since the start
+  uint64_t step_age_us = 0;    // how long the current step runs; 0: none runs
+  uint64_t uptime_ms = 0;      // since the worker's start
+  uint32_t load_permille = 0;  // while kLoading: how much is loaded, as far as the engine says
+  uint32_t observers = 0;      // open links without the driver's
+  uint32_t driver_pid = 0;     // of the driver's process as the worker sees it; 0: none, or unknown
+  uint64_t driver_ms = 0;      // since the driver got its role; 0: there is none
   bool operator==(const Pong&) const = default;
 };
 

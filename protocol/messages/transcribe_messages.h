@@ -62,6 +62,7 @@ struct Transcribe {
   uint32_t deadline_ms = 0;      // from receipt; 0: none
   uint32_t control_slot = 0;     // 1-based stop word in the control segment; 0: none
   uint32_t progress_ms = 0;      // a TranscribeProgress for so much audio at the latest; 0: none
+  std::string label;             // UTF-8: what the request is called in the worker's log
   bool operator==(const Transcribe&) const = default;
 };
 

@@ -211,7 +211,9 @@ void ReleasedRightBehind(Context& context) {
   link.OpenFds();
   const std::string pcm = Pcm(kMs, 6000);
   const Link::Buffer buffer = BufferOf(link, pcm);
-  const uint64_t seq = link.SendCall(PcmTranscription(buffer.id, pcm.size()));
+  linkw::Transcribe request = PcmTranscription(buffer.id, pcm.size());
+  request.label = "a \"label\"\nfor the log";
+  const uint64_t seq = link.SendCall(request);
   link.Send(linkw::BufRelease{buffer.id});
   const uint64_t late = link.SendCall(PcmTranscription(buffer.id, pcm.size()));
   Hear(link, late, {Status::kUnknownHandle});
@@ -320,7 +322,7 @@ void AddTranscriptionChecks(std::vector<Check>& checks) {
   add("STT-11", "silence", Silence);
   add("STT-1 STT-7", "a stream without audio", NoAudioAtAll);
   add("STT-12 ALWAYS-1", "several side by side", SideBySide);
-  add("STT-13 BUF-8", "a buffer that is released right behind", ReleasedRightBehind);
+  add("STT-13 STT-19 BUF-8", "a buffer that is released right behind", ReleasedRightBehind);
   add("STT-9 ERR-1", "paths that will not do", WrongPaths);
   add("STT-9 ERR-1", "paths out of the media root", PathsOutside);
   add("STT-9 BUF-10 ERR-1", "buffers that will not do", WrongBuffers);

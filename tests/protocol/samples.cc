@@ -54,7 +54,8 @@ Transcribe Call(AudioSourceSpec audio) {
           .stream = true,
           .partial_results = true,
           .deadline_ms = 1,
-          .control_slot = 2};
+          .control_slot = 2,
+          .label = "req_1"};
 }
 
 TranscriptSegment Segment() {
@@ -240,7 +241,7 @@ std::vector<WorkerMessage> WorkerSamples() {
                     {Space()},
                     9},
       BufAlloced{Status::kOk, "here", BufId{1}, 2},
-      Pong{1, 2, 3, Mem(), 4, EngineState::kStalled, 5, 6},
+      Pong{1, 2, 3, Mem(), 4, EngineState::kStalled, 5, 6, 7, 8, 9, 10, 11},
       Drained{1, 2},
       Telemetry{{{"one", 1}}},
       StateSyncResult{Status::kUnsupported, "no such call", {}},

@@ -97,7 +97,7 @@ void AddState(const linkw::Pong& pong, Metrics* metrics) {
   metrics->Head("engine_state", Kind::kGauge, "Is 1 for the state that the engine is in");
   for (const linkw::EngineState state :
        {linkw::EngineState::kIdle, linkw::EngineState::kBusy, linkw::EngineState::kStalled,
-        linkw::EngineState::kFailed, linkw::EngineState::kDraining}) {
+        linkw::EngineState::kFailed, linkw::EngineState::kDraining, linkw::EngineState::kLoading}) {
     metrics->Sample("engine_state", Kind::kGauge, state == pong.engine_state ? "1" : "0",
                     absl::StrCat("{state=", Quoted(EngineStateName(state)), "}"));
   }

@@ -192,6 +192,8 @@ std::string_view EngineStateName(linkw::EngineState state) {
       return "failed";
     case linkw::EngineState::kDraining:
       return "draining";
+    case linkw::EngineState::kLoading:
+      return "loading";
   }
   return "unknown";
 }

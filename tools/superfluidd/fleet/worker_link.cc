@@ -176,6 +176,8 @@ absl::Status WorkerLinkState::Transcribe(Job& job) {
   transcribe.partial_results = request.partials;
   transcribe.deadline_ms = DeadlineMs(compat::NowNs(self_), job.deadline_ns);
   if (request.audio == nullptr) transcribe.progress_ms = kProgressMs;
+  transcribe.label =
+      request.trace_id.empty() ? request.id : absl::StrCat(request.id, " trace=", request.trace_id);
   absl::StatusOr<std::unique_ptr<linkw::TranscriptionStream>> stream =
       client_->Transcribe(transcribe);
   if (!stream.ok()) return stream.status();
