@@ -48,7 +48,7 @@ absl::Status LlamaAdapter::Use(llama_adapter_lora* adapter) {
   }
 }
 
-absl::StatusOr<AdapterId> LlamaAdapter::Load(const std::string& path, const CallControl& control) {
+absl::StatusOr<uint64_t> LlamaAdapter::Load(const std::string& path, const CallControl& control) {
   const absl::StatusOr<GgufFacts> facts = CheckGguf(path, control);
   if (!facts.ok()) return facts.status();
   if (facts->type != "adapter") return absl::InvalidArgumentError("the file is no adapter");
@@ -72,9 +72,8 @@ absl::StatusOr<AdapterId> LlamaAdapter::Load(const std::string& path, const Call
   }
   if (adapter_ != nullptr) llama_adapter_lora_free(adapter_);
   adapter_ = loaded;
-  current_ = {handles_.Next<AdapterId>(), FingerprintOf(facts->fingerprint, scale_)};
   bytes_ = facts->file_bytes;
-  return current_.id;
+  return FingerprintOf(facts->fingerprint, scale_);
 }
 
 void LlamaAdapter::Unload() {
@@ -82,7 +81,6 @@ void LlamaAdapter::Unload() {
   (void)Use(nullptr);
   llama_adapter_lora_free(adapter_);
   adapter_ = nullptr;
-  current_ = {};
   bytes_ = 0;
 }
 

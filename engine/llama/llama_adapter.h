@@ -8,20 +8,17 @@
 #include "absl/status/statusor.h"
 #include "engine/call_control.h"
 #include "engine/llama/llama_model.h"
-#include "engine/llama/llama_sequence.h"
-#include "engine/sampling/handle_source.h"
 
 struct llama_adapter_lora;
 
 namespace superfluid {
 
 // The loaded LoRA adapter: a GGUF file of type "adapter" for this model. The same file has the same
-// fingerprint, under another id each time it is loaded. Threads: one. Lifetime: the model must
+// fingerprint. Threads: one. Lifetime: the model must
 // outlive it.
 class LlamaAdapter {
  public:
-  LlamaAdapter(LlamaModel& model, HandleSource& handles, float scale)
-      : model_(model), handles_(handles), scale_(scale) {}
+  LlamaAdapter(LlamaModel& model, float scale) : model_(model), scale_(scale) {}
   LlamaAdapter(const LlamaAdapter&) = delete;
   LlamaAdapter& operator=(const LlamaAdapter&) = delete;
   ~LlamaAdapter() { Unload(); }
@@ -29,20 +26,18 @@ class LlamaAdapter {
   // NotFound, InvalidArgument, Cancelled: those of CheckGguf and CheckGgufTensors, and a file that
   // is no adapter or one of another model; the adapter before stays then. The control is called
   // while the file is read and checked; the library then takes it in one go, from the page cache.
-  absl::StatusOr<AdapterId> Load(const std::string& path, const CallControl& control);
+  // Returns the fingerprint, never 0.
+  absl::StatusOr<uint64_t> Load(const std::string& path, const CallControl& control);
   void Unload();
 
-  const LlamaAdapterRef& current() const { return current_; }
   uint64_t bytes() const { return bytes_; }
 
  private:
   absl::Status Use(llama_adapter_lora* adapter);
 
   LlamaModel& model_;
-  HandleSource& handles_;
   const float scale_;
   llama_adapter_lora* adapter_ = nullptr;
-  LlamaAdapterRef current_;
   uint64_t bytes_ = 0;
 };
 

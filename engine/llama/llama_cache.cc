@@ -20,33 +20,29 @@ LlamaCachedPrefix CachedPrefix(absl::Span<const CachedBlockRef> blocks) {
   return prefix;
 }
 
-absl::StatusOr<CacheNode> PublishBlocks(PrefixCache& cache, KvSequences& kv,
-                                        const LlamaSequence& sequence, int32_t id,
-                                        uint64_t tokens) {
-  const PrefixCache::Prefix prefix{sequence.tokens().first(tokens), &sequence.media().marks(),
-                                   sequence.adapter().fingerprint};
-  if (cache.EndOf(cache.Find(prefix)) == tokens)
-    return cache.Insert(prefix, std::vector<CachedBlockRef>(tokens / kCacheBlockTokens));
+absl::StatusOr<std::vector<CachedBlockRef>> MakeCachedBlocks(KvSequences& kv, int32_t id,
+                                                             absl::Span<const KvCell> cells,
+                                                             const TokenModel::KnownBlocks& known) {
   std::unique_ptr<KvSequence> taken = KvSequence::Take(kv);
   if (taken == nullptr) {
     return absl::ResourceExhaustedError("no sequence is left for the prefix cache");
   }
   // Only now: making room may have evicted some of it.
-  const CacheNode known = cache.Find(prefix);
-  const uint64_t start = cache.EndOf(known);
+  const std::vector<CachedBlockRef> before = known();
+  const uint64_t start = before.size() * kCacheBlockTokens;
   if (start > 0) {
-    kv.Copy(CachedPrefix(cache.Use(known)).carrier, taken->id(), 0, static_cast<int64_t>(start));
+    kv.Copy(CachedPrefix(before).carrier, taken->id(), 0, static_cast<int64_t>(start));
   }
-  kv.Copy(id, taken->id(), start, static_cast<int64_t>(tokens));
+  kv.Copy(id, taken->id(), start, static_cast<int64_t>(cells.size()));
   const auto carrier = std::make_shared<LlamaCarrier>(kv, std::move(taken));
-  std::vector<CachedBlockRef> blocks(tokens / kCacheBlockTokens);
-  for (uint64_t at = start; at < tokens; at += kCacheBlockTokens) {
-    KvRun cells(kv.cells());
-    cells.Add(sequence.cells().cells().subspan(at, kCacheBlockTokens));
+  std::vector<CachedBlockRef> blocks(cells.size() / kCacheBlockTokens);
+  for (uint64_t at = start; at < cells.size(); at += kCacheBlockTokens) {
+    KvRun run(kv.cells());
+    run.Add(cells.subspan(at, kCacheBlockTokens));
     blocks[at / kCacheBlockTokens] =
-        std::make_shared<LlamaCachedBlock>(carrier, at, std::move(cells));
+        std::make_shared<LlamaCachedBlock>(carrier, at, std::move(run));
   }
-  return cache.Insert(prefix, blocks);
+  return blocks;
 }
 
 }  // namespace superfluid

@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/cache/prefix_cache.h"
+#include "engine/generation/token_model.h"
 #include "engine/llama/llama_kv.h"
-#include "engine/llama/llama_sequence.h"
 
 namespace superfluid {
 
@@ -52,10 +52,11 @@ struct LlamaCachedPrefix {
 };
 LlamaCachedPrefix CachedPrefix(absl::Span<const CachedBlockRef> blocks);
 
-// Puts the first `tokens` (whole blocks, computed and on the device) of the sequence into the
-// cache; what is cached already is shared. ResourceExhausted: no sequence id is left.
-absl::StatusOr<CacheNode> PublishBlocks(PrefixCache& cache, KvSequences& kv,
-                                        const LlamaSequence& sequence, int32_t id, uint64_t tokens);
+// Blocks of the first `cells`, as many tokens as these are, of the library sequence `id`. Null for
+// those of `known`, which is asked once room was made. ResourceExhausted: no sequence id is left.
+absl::StatusOr<std::vector<CachedBlockRef>> MakeCachedBlocks(KvSequences& kv, int32_t id,
+                                                             absl::Span<const KvCell> cells,
+                                                             const TokenModel::KnownBlocks& known);
 
 }  // namespace superfluid
 

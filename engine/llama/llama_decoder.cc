@@ -69,12 +69,9 @@ class NonCausal {
   llama_context* const context_;
 };
 
-}  // namespace
+LlamaSequence& Of(const PassShare& share) { return static_cast<LlamaSequence&>(*share.sequence); }
 
-absl::Status NoMediaToCompute() {
-  return absl::FailedPreconditionError(
-      "an image that the sequence ends with is not here: encode it, and try again");
-}
+}  // namespace
 
 // The tokens of a pass, in the library's form.
 struct LlamaDecoder::Batch {
@@ -133,21 +130,21 @@ LlamaDecoder::LlamaDecoder(LlamaModel& model, KvSequences& kv, bool exact, absl:
 
 LlamaDecoder::~LlamaDecoder() = default;
 
-absl::Status LlamaDecoder::MakeRoom(absl::Span<LlamaShare> shares) {
+absl::Status LlamaDecoder::MakeRoom(absl::Span<PassShare> shares) {
   uint64_t needed = 0;
-  for (LlamaShare& share : shares) {
+  for (PassShare& share : shares) {
     needed += share.tokens.size();
-    if (const auto id = share.sequence->Id(); !id.ok()) return id.status();
+    if (absl::Status status = share.sequence->Reserve(); !status.ok()) return status;
   }
   return kv_.cells().MakeRoom(needed) ? absl::OkStatus() : NoRoom(needed, kv_.cells());
 }
 
-absl::Status LlamaDecoder::Run(absl::Span<LlamaShare> shares, const CallControl& control) {
+absl::Status LlamaDecoder::Run(absl::Span<PassShare> shares, const CallControl& control) {
   if (absl::Status status = MakeRoom(shares); !status.ok()) return status;
   const Clock::time_point begin = Clock::now();
   absl::Status status = exact_ ? RunOneByOne(shares, control) : RunTogether(shares, control);
   size_t tokens = 0;
-  for (const LlamaShare& share : shares) {
+  for (const PassShare& share : shares) {
     if (!share.complete) return status;
     tokens += share.tokens.size();
   }
@@ -161,10 +158,10 @@ LlamaDecoder::Batch LlamaDecoder::NewBatch(size_t tokens) const {
 }
 
 // `first`: the one that comes next of the share's tokens.
-void LlamaDecoder::AddShare(const LlamaShare& share, size_t first, size_t count,
+void LlamaDecoder::AddShare(const PassShare& share, size_t first, size_t count,
                             Batch& batch) const {
   const uint64_t start = share.sequence->computed();
-  const int32_t id = *share.sequence->Id();
+  const int32_t id = *Of(share).Id();
   batch.non_causal = share.non_causal;
   for (size_t i = first; i < first + count; ++i) {
     const float* row = share.rows == nullptr ? nullptr : share.rows + i * batch.width;
@@ -173,21 +170,21 @@ void LlamaDecoder::AddShare(const LlamaShare& share, size_t first, size_t count,
   }
 }
 
-absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const CallControl& control) {
+absl::Status LlamaDecoder::RunTogether(absl::Span<PassShare> shares, const CallControl& control) {
   size_t tokens = 0;
-  for (const LlamaShare& share : shares) tokens += share.tokens.size();
+  for (const PassShare& share : shares) tokens += share.tokens.size();
   Batch batch = NewBatch(tokens);
-  for (LlamaShare& share : shares) {
+  for (PassShare& share : shares) {
     share.first_output = batch.token.size() + share.tokens.size() - share.outputs;
     AddShare(share, 0, share.tokens.size(), batch);
   }
   const absl::StatusOr<int> result = Decode(batch, control);
-  for (LlamaShare& share : shares) {
+  for (PassShare& share : shares) {
     const uint64_t before = share.sequence->computed();
     if (result.ok() && *result == 0) {
-      share.sequence->AddComputed(share.tokens.size());
+      Of(share).AddComputed(share.tokens.size());
     } else {
-      share.sequence->Resync();
+      Of(share).Resync();
     }
     share.done = share.sequence->computed() - std::min(before, share.sequence->computed());
     share.complete = result.ok() && *result == 0;
@@ -195,9 +192,9 @@ absl::Status LlamaDecoder::RunTogether(absl::Span<LlamaShare> shares, const Call
   return result.status();
 }
 
-absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const CallControl& control) {
+absl::Status LlamaDecoder::RunOneByOne(absl::Span<PassShare> shares, const CallControl& control) {
   exact_logits_.clear();
-  for (LlamaShare& share : shares) {
+  for (PassShare& share : shares) {
     share.first_output = exact_logits_.size() / model_.vocab_size();
     const size_t step = share.non_causal ? share.tokens.size() : 1;
     for (size_t i = 0; i < share.tokens.size(); i += step) {
@@ -205,10 +202,10 @@ absl::Status LlamaDecoder::RunOneByOne(absl::Span<LlamaShare> shares, const Call
       AddShare(share, i, step, batch);
       const absl::StatusOr<int> result = Decode(batch, control);
       if (!result.ok() || *result != 0) {
-        share.sequence->Resync();
+        Of(share).Resync();
         return result.status();
       }
-      share.sequence->AddComputed(step);
+      Of(share).AddComputed(step);
       share.done += step;
       if (batch.output.back() == 0) continue;
       const float* logits = llama_get_logits_ith(model_.context(), static_cast<int32_t>(step) - 1);
@@ -249,7 +246,7 @@ absl::StatusOr<int> LlamaDecoder::Decode(Batch& batch, const CallControl& contro
   }
 }
 
-absl::Span<float> LlamaDecoder::Logits(const LlamaShare& share, size_t i) {
+absl::Span<float> LlamaDecoder::Logits(const PassShare& share, size_t i) {
   const size_t vocab = model_.vocab_size();
   if (exact_) return absl::MakeSpan(exact_logits_).subspan((share.first_output + i) * vocab, vocab);
   float* logits =
@@ -261,7 +258,7 @@ absl::StatusOr<bool> LlamaDecoder::ComputeSome(LlamaSequence& sequence, uint64_t
                                                const CallControl& control) {
   if (sequence.computed() >= end) return true;
   if (!sequence.media().Complete(sequence.computed(), end)) return NoMediaToCompute();
-  LlamaShare share;
+  PassShare share;
   share.sequence = &sequence;
   share.Take(sequence.NextPiece(end, max_tokens()));
   if (absl::Status status = Run(absl::MakeSpan(&share, 1), control); !status.ok()) return status;

@@ -11,34 +11,13 @@
 #include "absl/types/span.h"
 #include "engine/call_control.h"
 #include "engine/compute_threads.h"
+#include "engine/generation/token_model.h"
 #include "engine/llama/llama_kv.h"
 #include "engine/llama/llama_model.h"
 #include "engine/llama/llama_sequence.h"
 #include "engine/llama/pass_size.h"
 
 namespace superfluid {
-
-// What one lane has computed in a pass.
-struct LlamaShare {
-  LlamaSequence* sequence = nullptr;
-  std::vector<Token> tokens;    // that follow what is computed; at least one
-  const float* rows = nullptr;  // as of LlamaPiece; the shares of a pass have all rows, or none
-  bool non_causal = false;      // such a share has a pass of its own
-  size_t outputs = 0;           // the logits of the last so many are wanted
-  // Filled in.
-  size_t done = 0;          // of tokens; all of them unless the pass was cancelled
-  bool complete = false;    // the pass was not cancelled, so there are outputs
-  size_t first_output = 0;  // where its logits begin
-
-  void Take(LlamaPiece piece) {
-    tokens = std::move(piece.tokens);
-    rows = piece.rows;
-    non_causal = piece.non_causal;
-  }
-};
-
-// What is said of a sequence that was restored where an image is to be computed again.
-absl::Status NoMediaToCompute();
 
 // Passes over the model: the only place that lets the library compute. A pass computes the shares
 // of many lanes in one batch. The abort hook of the library is asked at each node of its graph;
@@ -66,13 +45,13 @@ class LlamaDecoder {
   // OK also if the token was set meanwhile; `done` says what was computed. Errors:
   // ResourceExhausted (no room; nothing has changed), Internal (the library failed; sequences hold
   // what it kept).
-  absl::Status Run(absl::Span<LlamaShare> shares, const CallControl& control);
+  absl::Status Run(absl::Span<PassShare> shares, const CallControl& control);
   // The logits of the share's i-th output, until the next pass. May be changed.
-  absl::Span<float> Logits(const LlamaShare& share, size_t i);
+  absl::Span<float> Logits(const PassShare& share, size_t i);
 
   // Computes the sequence up to `end`, one pass a call. True: it is. Errors as Run; Cancelled;
   // FailedPrecondition: it has media that is not here. Whether the adapter is the sequence's is for
-  // the caller to check (LlamaWorld::ComputeSome).
+  // the caller to check.
   absl::StatusOr<bool> ComputeSome(LlamaSequence& sequence, uint64_t end,
                                    const CallControl& control);
 
@@ -84,14 +63,14 @@ class LlamaDecoder {
  private:
   struct Batch;
 
-  absl::Status MakeRoom(absl::Span<LlamaShare> shares);
-  absl::Status RunTogether(absl::Span<LlamaShare> shares, const CallControl& control);
-  absl::Status RunOneByOne(absl::Span<LlamaShare> shares, const CallControl& control);
+  absl::Status MakeRoom(absl::Span<PassShare> shares);
+  absl::Status RunTogether(absl::Span<PassShare> shares, const CallControl& control);
+  absl::Status RunOneByOne(absl::Span<PassShare> shares, const CallControl& control);
   void SetThreads();
   // 0; 2: cancelled.
   absl::StatusOr<int> Decode(Batch& batch, const CallControl& control);
   Batch NewBatch(size_t tokens) const;
-  void AddShare(const LlamaShare& share, size_t first, size_t count, Batch& batch) const;
+  void AddShare(const PassShare& share, size_t first, size_t count, Batch& batch) const;
   absl::Status AddEmbeddings(Batch& batch, const CallControl& control, std::vector<double>& sum);
 
   LlamaModel& model_;

@@ -11,8 +11,7 @@
 #include "engine/llama/llama_library.h"
 #include "engine/llama/llama_model.h"
 #include "engine/llama/llama_options.h"
-#include "engine/llama/llama_tick.h"
-#include "engine/llama/llama_world.h"
+#include "engine/llama/llama_token_model.h"
 #include "engine/llama/media_encoder.h"
 
 namespace superfluid {
@@ -39,43 +38,44 @@ uint32_t KvBits(LlamaKvType type) {
 
 class LlamaEngine : public Engine {
  public:
-  LlamaEngine(std::unique_ptr<LlamaWorld> world, const LlamaOptions& options)
-      : generation_(std::move(world)) {
+  LlamaEngine(std::unique_ptr<LlamaTokenModel> model, const LlamaOptions& options)
+      : generation_(std::make_unique<LlamaGeneration>(std::move(model))) {
     info_.name = "llama";
     info_.version = absl::StrCat("llama.cpp ", LlamaLibrary::Version());
-    info_.micro_step = std::clamp(std::max(kPassSlack * generation_.warm_pass_time(),
-                                           2 * absl::Milliseconds(options.pass_ms)),
-                                  kMicroStep, kMaxMicroStep);
-    if (const MediaEncoder* encoder = generation_.encoder(); encoder != nullptr) {
+    info_.micro_step = std::clamp(
+        std::max(kPassSlack * llama().warm_pass_time(), 2 * absl::Milliseconds(options.pass_ms)),
+        kMicroStep, kMaxMicroStep);
+    if (const MediaEncoder* encoder = llama().encoder(); encoder != nullptr) {
       info_.micro_step =
           std::clamp(kEncodeSlack * encoder->encode_time(), info_.micro_step, kMaxMicroStep);
     }
-    info_.max_lanes = static_cast<int>(kLlamaMaxLanes);
+    info_.max_lanes = static_cast<int>(TokenModel::kMaxLanes);
     info_.kv_bits = KvBits(options.kv_type);
-    info_.vocab_size = generation_.model().vocab_size();
+    info_.vocab_size = llama().model->vocab_size();
   }
 
   const EngineInfo& info() const override { return info_; }
   std::string CapabilitiesJson() const override;
-  MemoryCounters Memory() const override { return generation_.Memory(); }
+  MemoryCounters Memory() const override { return generation_->Memory(); }
   absl::StatusOr<std::unique_ptr<TranscriptionJob>> StartTranscription(
       const TranscriptionParams& /*params*/, std::unique_ptr<AudioSource> /*audio*/) override {
     return absl::UnimplementedError("the llama engine does not transcribe");
   }
-  Generation* generation() override { return &generation_; }
-  void Reset() override { generation_.Reset(); }
+  Generation* generation() override { return generation_.get(); }
+  void Reset() override { generation_->Reset(); }
 
  private:
   nlohmann::json DescribeSpaces() const;
   nlohmann::json DescribeMedia() const;
+  const LlamaTokenModel& llama() const { return generation_->llama(); }
 
-  LlamaGeneration generation_;
+  const std::unique_ptr<LlamaGeneration> generation_;
   EngineInfo info_;
 };
 
 nlohmann::json LlamaEngine::DescribeSpaces() const {
   nlohmann::json spaces = nlohmann::json::array();
-  for (const StateSpace& space : generation_.StateSpaces()) {
+  for (const StateSpace& space : generation_->StateSpaces()) {
     spaces.push_back({{"id", static_cast<uint32_t>(space.id)},
                       {"name", space.name},
                       {"bytes_per_token", space.bytes_per_token},
@@ -87,7 +87,7 @@ nlohmann::json LlamaEngine::DescribeSpaces() const {
 
 // What a daemon needs to know before it asks for a file.
 nlohmann::json LlamaEngine::DescribeMedia() const {
-  if (generation_.encoder() == nullptr) return nullptr;
+  if (llama().encoder() == nullptr) return nullptr;
   return {{"kinds", {"image"}},
           {"formats", {"jpeg", "png", "gif", "bmp", "ppm", "pgm"}},
           {"max_file_bytes", kMaxImageBytes},
@@ -95,14 +95,14 @@ nlohmann::json LlamaEngine::DescribeMedia() const {
 }
 
 std::string LlamaEngine::CapabilitiesJson() const {
-  const LlamaModel& model = generation_.model();
+  const LlamaModel& model = *llama().model;
   const nlohmann::json json = {
       {"engine", info_.name},
       {"version", info_.version},
       {"model", model.description()},
       {"architecture", model.facts().architecture},
       {"weight_bytes", model.weight_bytes()},
-      {"calls", generation_.Calls()},
+      {"calls", generation_->Calls()},
       {"vocab_size", info_.vocab_size},
       {"byte_tokens", false},
       {"context_tokens", model.context_tokens()},
@@ -135,13 +135,13 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeLlamaEngine(const EngineConfig& conf
                                                      absl::FormatDuration(encoder->encode_time())));
     }
   }
-  auto world = std::make_unique<LlamaWorld>(*options, *std::move(model), std::move(encoder));
-  if (absl::Status status = world->WarmUp(); !status.ok()) return status;
-  if (!world->layout.known() && config.log != nullptr) {
+  auto llama = std::make_unique<LlamaTokenModel>(*options, *std::move(model), std::move(encoder));
+  if (absl::Status status = llama->WarmUp(); !status.ok()) return status;
+  if (!llama->layout.known() && config.log != nullptr) {
     config.log(EngineLogLevel::kWarning,
                "the library writes state in a form that is not known: no state ops");
   }
-  return std::make_unique<LlamaEngine>(std::move(world), *options);
+  return std::make_unique<LlamaEngine>(std::move(llama), *options);
 }
 
 }  // namespace superfluid

@@ -2,112 +2,26 @@
 #define SUPERFLUID_ENGINE_LLAMA_LLAMA_GENERATION_H_
 
 #include <memory>
-#include <string>
-#include <vector>
+#include <utility>
 
-#include "engine/engine.h"
-#include "engine/generation.h"
-#include "engine/llama/llama_world.h"
+#include "engine/generation/session_generation.h"
+#include "engine/llama/llama_token_model.h"
 
 namespace superfluid {
 
-// Token generation by llama.cpp. The units beside this one say how each part behaves; what is left
-// out (stages; media without the option mmproj) answers Unimplemented.
-//
-// Determinism classes of AcquireSeed: 0, whatever is cached; 1, what a fresh computation would give
-// bit by bit, which only the option "exact" promises. Others are not found.
-class LlamaGeneration : public Generation {
+// Token generation by llama.cpp: SessionGeneration over LlamaTokenModel. What is left out (stages;
+// media without the option mmproj) answers Unimplemented.
+class LlamaGeneration final : public SessionGeneration {
  public:
-  // `world` has been warmed up.
-  explicit LlamaGeneration(std::unique_ptr<LlamaWorld> world) : world_(std::move(world)) {}
+  // `model` has been warmed up.
+  explicit LlamaGeneration(std::unique_ptr<LlamaTokenModel> model)
+      : SessionGeneration(std::move(model)) {}
 
-  std::vector<StateSpace> StateSpaces() const override;
-  std::vector<BuiltInStrategy> Strategies() const override;
-
-  absl::StatusOr<std::vector<LaneResult>> RunTick(const Tick& tick, const CancelToken& token,
-                                                  TickHost& host) override;
-
-  absl::StatusOr<SequenceHandle> CreateSequence() override;
-  absl::Status FreeSequence(SequenceHandle sequence) override;
-  absl::StatusOr<SequenceHandle> Fork(SequenceHandle parent, uint32_t flags) override;
-  absl::Status Trim(SequenceHandle sequence, SpaceId space, uint64_t new_len) override;
-  absl::StatusOr<SequenceHandle> LaneSequence(LaneTag tag) override;
-
-  absl::StatusOr<uint64_t> SnapshotBoundary(SequenceHandle sequence, SpaceId space,
-                                            uint64_t cap) override;
-  absl::StatusOr<ExportSize> SizeOfExport(SequenceHandle sequence, SpaceId space, TokenRange range,
-                                          uint32_t encoding) override;
-  absl::StatusOr<Digest> Provenance(SequenceHandle sequence, SpaceId space,
-                                    TokenRange range) override;
-  absl::StatusOr<std::unique_ptr<StateJob>> StartExport(const StateExport& what,
-                                                        absl::Span<std::byte> out) override;
-  absl::StatusOr<std::unique_ptr<StateJob>> StartImport(const StateImport& what,
-                                                        absl::Span<const std::byte> bytes) override;
-
-  absl::StatusOr<std::vector<SpaceMatch>> Match(absl::Span<const Token> tokens,
-                                                absl::Span<const uint64_t> media_deps) override;
-  absl::StatusOr<Lease> AcquireSeed(absl::Span<const Token> tokens, uint64_t prefix_len,
-                                    uint32_t determinism_class,
-                                    absl::Span<const uint64_t> media_deps) override;
-  absl::Status ReleaseSeed(SeedHandle seed) override;
-  // Computes what is not computed yet of the blocks.
-  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
-                               const CallControl& control) override;
-  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
-                                           const CallControl& control) override;
-  absl::Status Unpublish(absl::Span<const Token> tokens) override;
-  absl::StatusOr<uint64_t> EvictCache(uint64_t target, const EvictPolicy& policy) override;
-  absl::Status EvictEntries(absl::Span<const CacheKey> keys) override;
-
-  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema,
-                                              const CallControl& control) override;
-  absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json,
-                                                        const CallControl& control) override;
-  absl::Status FreeGrammar(GrammarHandle grammar) override;
-  absl::StatusOr<LogitBiasHandle> CreateLogitBias(absl::Span<const Token> tokens,
-                                                  absl::Span<const float> values) override;
-  absl::Status FreeLogitBias(LogitBiasHandle bias) override;
-
-  // The mean of the last layer's states, not normalised. InvalidArgument: no tokens, or more than
-  // the context.
-  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
-                                           const CallControl& control) override;
-
-  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path,
-                                        const CallControl& control) override;
-  absl::Status UnloadAdapter() override;
-  absl::StatusOr<AdapterId> CurrentAdapter() override;
-
-  // Images, if there is a projector. While one is encoded nothing else happens. A missing begin or
-  // end token is given as the image token. The input must have image tokens where one is bound.
-  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path,
-                                       const CallControl& control) override;
-  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path,
-                                           const CallControl& control) override;
-  absl::Status ReleaseMedia(MediaHandle media) override;
-  absl::Status BindMedia(LaneTag tag, MediaHandle media, uint64_t token_offset) override;
-
-  absl::StatusOr<StrategyTerms> RegisterStrategy(const StrategySpec& strategy) override;
-
-  void EndSession() override;
-
-  // After EndSession: the cache and the adapter.
-  void Reset();
-  MemoryCounters Memory() const;
-  // The names of what is served, for the engine's capabilities.
-  std::vector<std::string> Calls() const;
-  const LlamaModel& model() const { return *world_->model; }
-  absl::Duration warm_pass_time() const { return world_->warm_pass_time; }
-  const MediaEncoder* encoder() const { return world_->media.encoder(); }  // null: none
-
-  // What must hold between any two calls. For tests.
-  bool CheckInvariants() const;
-
- private:
-  absl::StatusOr<CacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens,
-                                    const CallControl& control);
-
-  const std::unique_ptr<LlamaWorld> world_;
+  const LlamaTokenModel& llama() const { return static_cast<const LlamaTokenModel&>(model()); }
+  // And that no more cells are used than there are.
+  bool CheckInvariants() const {
+    return SessionGeneration::CheckInvariants() && llama().cells.used() <= llama().cells.total();
+  }
 };
 
 }  // namespace superfluid

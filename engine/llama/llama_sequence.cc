@@ -3,87 +3,87 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "engine/llama/llama_cache.h"
 
 namespace superfluid {
+namespace {
 
-LlamaSequence::LlamaSequence(KvSequences& kv, LlamaAdapterRef adapter)
-    : kv_(kv), adapter_(adapter), cells_(kv.cells()) {}
+absl::Status NoId() {
+  return absl::ResourceExhaustedError("no room for the state of another sequence");
+}
 
-std::unique_ptr<LlamaSequence> LlamaSequence::Fork() const {
-  auto child = std::make_unique<LlamaSequence>(kv_, adapter_);
+}  // namespace
+
+LlamaSequence::LlamaSequence(KvSequences& kv, AdapterRef adapter)
+    : SessionSequence(adapter), kv_(kv), cells_(kv.cells()) {}
+
+absl::StatusOr<std::unique_ptr<SessionSequence>> LlamaSequence::Fork() const {
+  auto child = std::make_unique<LlamaSequence>(kv_, adapter());
   if (computed() > 0) {
     child->state_ = KvSequence::Take(kv_);
-    if (child->state_ == nullptr) return nullptr;
+    if (child->state_ == nullptr) return NoId();
     kv_.Copy(state_->id(), child->state_->id(), 0, -1);
     child->cells_ = cells_;
   }
-  child->tokens_ = tokens_;
-  child->drawn_ = drawn_;
-  child->media_ = media_;
-  child->cursor_ = cursor_;
+  child->CopyHistory(*this);
   return child;
 }
 
-uint64_t LlamaSequence::OutputStart() const {
-  uint64_t start = length();
-  while (start > 0 && drawn_[start - 1]) --start;
-  return start;
+absl::Status LlamaSequence::Append(absl::Span<const Token> tokens, bool drawn) {
+  AppendHistory(tokens, drawn);
+  return absl::OkStatus();
 }
 
-void LlamaSequence::Append(absl::Span<const Token> tokens, bool drawn) {
-  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  drawn_.insert(drawn_.end(), tokens.size(), drawn);
-  Touch();
+absl::Status LlamaSequence::UseCached(absl::Span<const CachedBlockRef> blocks,
+                                      absl::Span<const Token> tokens) {
+  const absl::StatusOr<int32_t> id = Id();
+  if (!id.ok()) return id.status();
+  const LlamaCachedPrefix cached = CachedPrefix(blocks);
+  kv_.Copy(cached.carrier, *id, 0, static_cast<int64_t>(cached.cells.size()));
+  cells_.Add(cached.cells);
+  AppendHistory(tokens.first(cached.cells.size()), /*drawn=*/false);
+  return absl::OkStatus();
 }
 
-void LlamaSequence::RollBack(uint64_t length) {
-  tokens_.resize(length);
-  drawn_.resize(length);
-  media_.Cut(length);
+void LlamaSequence::CutBack(uint64_t length) {
+  CutHistory(length);
   Uncompute(length);
-  cursor_.reset();
-  Touch();
 }
 
-absl::Status LlamaSequence::Trim(uint64_t new_len) {
-  for (const TokenRange& range : missing_) {
-    if (range.start < new_len && new_len < range.end) {
-      return absl::FailedPreconditionError("the cut lies within a demoted range");
-    }
-  }
-  if (media_.Splits(new_len)) {
+absl::Status LlamaSequence::CutSpace(SpaceId /*space*/, uint64_t new_len) {
+  if (absl::Status status = missing().CheckCut(new_len); !status.ok()) return status;
+  if (media().Splits(new_len)) {
     return absl::InvalidArgumentError("the cut lies within an image that is computed at once");
   }
-  std::erase_if(missing_, [new_len](const TokenRange& range) { return range.start >= new_len; });
-  RollBack(new_len);
+  missing().Cut(new_len);
+  CutBack(new_len);
   return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> LlamaSequence::Boundary(SpaceId /*space*/, uint64_t cap) const {
+  uint64_t boundary = std::min(cap, length());
+  while (media().Splits(boundary)) --boundary;
+  if (IsMissing({0, boundary})) return PartIsMissing();
+  return boundary;
+}
+
+absl::Status LlamaSequence::CheckRange(SpaceId space, TokenRange range) const {
+  if (absl::Status status = SessionSequence::CheckRange(space, range); !status.ok()) return status;
+  if (!media().Splits(range.start) && !media().Splits(range.end)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the range ", range.start, " to ", range.end,
+                                                 " cuts an image that is computed at once"));
+}
+
+absl::Status LlamaSequence::CheckExport(SpaceId space, TokenRange range) const {
+  if (absl::Status status = CheckRange(space, range); !status.ok()) return status;
+  return IsMissing(range) ? PartIsMissing() : absl::OkStatus();
 }
 
 absl::StatusOr<int32_t> LlamaSequence::Id() {
   if (state_ == nullptr) state_ = KvSequence::Take(kv_);
-  if (state_ == nullptr) {
-    return absl::ResourceExhaustedError("no room for the state of another sequence");
-  }
+  if (state_ == nullptr) return NoId();
   return state_->id();
-}
-
-LlamaPiece LlamaSequence::NextPiece(uint64_t end, uint64_t max) const {
-  const uint64_t start = computed();
-  const SequenceMedia::Run run = media_.At(start);
-  LlamaPiece piece;
-  piece.non_causal = run.part != nullptr && run.part->non_causal;
-  const uint64_t most = max > end - start ? end : start + max;
-  const uint64_t stop = piece.non_causal ? run.end : std::min(run.end, most);
-  absl::Span<const Token> tokens = this->tokens().subspan(start, stop - start);
-  if (run.part != nullptr) {
-    piece.rows = run.part->Row(run.index);
-    if (piece.rows == nullptr) {
-      tokens = absl::MakeConstSpan(run.part->text).subspan(run.index, stop - start);
-    }
-  }
-  piece.tokens.assign(tokens.begin(), tokens.end());
-  return piece;
 }
 
 void LlamaSequence::Uncompute(uint64_t end) {
@@ -101,57 +101,32 @@ void LlamaSequence::Resync() {
   Uncompute(end);
 }
 
-absl::Status LlamaSequence::UseCached(int32_t from, absl::Span<const KvCell> cells,
-                                      absl::Span<const Token> tokens) {
-  const absl::StatusOr<int32_t> id = Id();
-  if (!id.ok()) return id.status();
-  kv_.Copy(from, *id, 0, static_cast<int64_t>(cells.size()));
-  cells_.Add(cells);
-  Append(tokens.first(cells.size()), /*drawn=*/false);
-  return absl::OkStatus();
-}
-
-bool LlamaSequence::IsMissing(TokenRange range) const {
-  return std::any_of(missing_.begin(), missing_.end(), [range](const TokenRange& missing) {
-    return missing.start < range.end && range.start < missing.end;
-  });
-}
-
-bool LlamaSequence::HasMissing(TokenRange range) const {
-  return std::find(missing_.begin(), missing_.end(), range) != missing_.end();
-}
-
 void LlamaSequence::Demote(TokenRange range) {
   Touch();
   if (range.start == range.end) return;
-  missing_.push_back(range);
+  missing().Add(range);
   kv_.Remove(state_->id(), range.start, static_cast<int64_t>(range.end));
   cells_.Drop(range.start, range.end);
 }
 
 void LlamaSequence::Promote(TokenRange range, int32_t from, const KvRun& cells) {
   Touch();
-  std::erase(missing_, range);
+  missing().Remove(range);
   kv_.Copy(from, state_->id(), range.start, static_cast<int64_t>(range.end));
   cells_.Fill(range.start, cells.cells());
 }
 
-bool LlamaSequence::CheckInvariants() const {
-  if (drawn_.size() != length() || computed() > length()) return false;
-  if (state_ == nullptr) return computed() == 0;
-  return IsMissing() || kv_.End(state_->id()) == computed();
-}
-
 void LlamaSequence::Replace(std::vector<Token> tokens, std::vector<bool> drawn, MediaMap media,
                             std::unique_ptr<KvSequence> state, KvRun cells) {
-  missing_.clear();
-  cursor_.reset();
-  tokens_ = std::move(tokens);
-  drawn_ = std::move(drawn);
-  media_.Replace(std::move(media));
+  ReplaceHistory(std::move(tokens), std::move(drawn), std::move(media));
   state_ = std::move(state);
   cells_ = std::move(cells);
-  Touch();
+}
+
+bool LlamaSequence::CheckInvariants() const {
+  if (!SessionSequence::CheckInvariants()) return false;
+  if (state_ == nullptr) return computed() == 0;
+  return SessionSequence::IsMissing() || kv_.End(state_->id()) == computed();
 }
 
 }  // namespace superfluid

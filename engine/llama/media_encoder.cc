@@ -295,6 +295,20 @@ absl::StatusOr<MediaEncoder::Chunks> MediaEncoder::Prepare(ImageSize size,
   return chunks;
 }
 
+absl::StatusOr<PreparedMedia> MediaEncoder::Prepare(const std::string& path,
+                                                    const CallControl& control) {
+  absl::StatusOr<std::string> bytes = ReadImageFile(path, control);
+  if (!bytes.ok()) return bytes.status();
+  const absl::StatusOr<MediaInfo> info = Probe(*bytes);
+  if (!info.ok()) return info.status();
+  return PreparedMedia{*info, *std::move(bytes), info->n_tokens * row_bytes()};
+}
+
+absl::StatusOr<MediaItemRef> MediaEncoder::Encode(const PreparedMedia& media,
+                                                  const CallControl& control) {
+  return Encode(media.bytes, media.info.preprocess_fp, control);
+}
+
 absl::StatusOr<MediaInfo> MediaEncoder::Probe(absl::string_view bytes) {
   const absl::StatusOr<ImageSize> size = SizeOfImage(bytes);
   if (!size.ok()) return size.status();

@@ -11,10 +11,11 @@
 #include "engine/call_control.h"
 #include "engine/engine.h"
 #include "engine/generation.h"
+#include "engine/generation/media_book.h"
+#include "engine/generation/media_item.h"
 #include "engine/llama/image_file.h"
 #include "engine/llama/llama_model.h"
 #include "engine/llama/llama_options.h"
-#include "engine/llama/media_item.h"
 
 struct mtmd_context;
 
@@ -28,7 +29,7 @@ namespace superfluid {
 // some nodes of its graph at a time. What it prepares before that (scaling) is one go.
 //
 // Threads: one. Lifetime: the model must outlive it.
-class MediaEncoder {
+class MediaEncoder final : public MediaModel {
  public:
   // Loads `options.mmproj` and encodes one blank image. Errors: those of CheckGguf;
   // InvalidArgument (no projector; one for audio alone; one that the library does not know or that
@@ -36,9 +37,13 @@ class MediaEncoder {
   static absl::StatusOr<std::unique_ptr<MediaEncoder>> Load(const EngineConfig& config,
                                                             const LlamaOptions& options,
                                                             LlamaModel& model);
-  MediaEncoder(const MediaEncoder&) = delete;
-  MediaEncoder& operator=(const MediaEncoder&) = delete;
-  ~MediaEncoder();
+  ~MediaEncoder() override;
+
+  // And the errors of ReadImageFile, Probe and Encode.
+  absl::StatusOr<PreparedMedia> Prepare(const std::string& path,
+                                        const CallControl& control) override;
+  absl::StatusOr<MediaItemRef> Encode(const PreparedMedia& media,
+                                      const CallControl& control) override;
 
   // What stands for the image with these bytes (of a file, see image_file.h); its header alone is
   // looked at. InvalidArgument: no such image; it has more tokens than the context, or, if they are

@@ -23,7 +23,7 @@ struct MediaRun {
 // Those within the range; positions are the sequence's.
 std::vector<MediaRun> MediaRuns(const MediaMap& media, TokenRange range);
 
-// Where the parts of exported state lie: see llama_state_job.h.
+// Where the parts of exported state lie: see llama_state_movers.h.
 class StateImage {
  public:
   // `part`: tokens of a part, at least 1. `media_runs`: how many there are in the range.

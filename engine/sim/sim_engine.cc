@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -12,7 +13,6 @@
 #include "engine/sim/sim_generation.h"
 #include "engine/sim/sim_job.h"
 #include "engine/sim/sim_options.h"
-#include "engine/sim/sim_tick.h"
 
 namespace superfluid {
 namespace {
@@ -40,7 +40,7 @@ class SimEngine : public Engine {
     info_.micro_step = std::max({options_.step, generation.tick, generation.token,
                                  generation.call_pass, absl::Milliseconds(1)});
     info_.max_transcriptions = options_.max_transcriptions;
-    info_.max_lanes = static_cast<int>(kSimMaxLanes);
+    info_.max_lanes = static_cast<int>(TokenModel::kMaxLanes);
     info_.kv_bits = kKvBits;
     info_.vocab_size = generation.vocab;
   }
@@ -77,6 +77,8 @@ nlohmann::json SimEngine::DescribeSpaces() const {
 }
 
 std::string SimEngine::CapabilitiesJson() const {
+  std::vector<std::string> calls = generation_->Calls();
+  calls.insert(calls.begin(), "transcribe");
   const nlohmann::json json = {
       {"engine", info_.name},
       {"version", info_.version},
@@ -89,7 +91,7 @@ std::string SimEngine::CapabilitiesJson() const {
         {"partial_results", options_.partials},
         {"live", true},
         {"prompt", "sim:key=value words set an option for one request"}}},
-      {"calls", SimCalls()},
+      {"calls", calls},
       {"vocab_size", info_.vocab_size},
       {"context_tokens", options_.generation.context},
       {"state_spaces", DescribeSpaces()},

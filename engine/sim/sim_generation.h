@@ -2,110 +2,28 @@
 #define SUPERFLUID_ENGINE_SIM_SIM_GENERATION_H_
 
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "engine/engine.h"
-#include "engine/generation.h"
-#include "engine/sim/sim_world.h"
+#include "engine/generation/session_generation.h"
+#include "engine/sim/sim_token_model.h"
 
 namespace superfluid {
 
-// Token generation of the sim engine: a deterministic function of a sequence's whole state stands
-// for a model. sim_options.h has what can be set; the units beside this one say how each part
-// behaves.
-//
-// Determinism classes of AcquireSeed: 0, whatever is cached; 1, what a fresh computation would give
-// bit by bit, which is all that this engine caches. Others are refused.
-class SimGeneration : public Generation {
+// Token generation of the sim engine, a test double and a demonstration: SessionGeneration over
+// SimTokenModel. sim_options.h has what can be set.
+class SimGeneration final : public SessionGeneration {
  public:
-  SimGeneration(const SimOptions& options, std::shared_ptr<SimClock> clock)
-      : world_(options, std::move(clock)) {}
+  SimGeneration(const SimOptions& options, std::shared_ptr<SimClock> clock);
 
-  std::vector<StateSpace> StateSpaces() const override;
-  std::vector<BuiltInStrategy> Strategies() const override;
-
+  // Gives wrong results if asked to.
   absl::StatusOr<std::vector<LaneResult>> RunTick(const Tick& tick, const CancelToken& token,
                                                   TickHost& host) override;
-
-  absl::StatusOr<SequenceHandle> CreateSequence() override;
-  absl::Status FreeSequence(SequenceHandle sequence) override;
-  absl::StatusOr<SequenceHandle> Fork(SequenceHandle parent, uint32_t flags) override;
-  absl::Status Trim(SequenceHandle sequence, SpaceId space, uint64_t new_len) override;
-  absl::StatusOr<SequenceHandle> LaneSequence(LaneTag tag) override;
-
-  absl::StatusOr<uint64_t> SnapshotBoundary(SequenceHandle sequence, SpaceId space,
-                                            uint64_t cap) override;
-  absl::StatusOr<ExportSize> SizeOfExport(SequenceHandle sequence, SpaceId space, TokenRange range,
-                                          uint32_t encoding) override;
-  absl::StatusOr<Digest> Provenance(SequenceHandle sequence, SpaceId space,
-                                    TokenRange range) override;
-  absl::StatusOr<std::unique_ptr<StateJob>> StartExport(const StateExport& what,
-                                                        absl::Span<std::byte> out) override;
-  absl::StatusOr<std::unique_ptr<StateJob>> StartImport(const StateImport& what,
-                                                        absl::Span<const std::byte> bytes) override;
-
-  absl::StatusOr<std::vector<SpaceMatch>> Match(absl::Span<const Token> tokens,
-                                                absl::Span<const uint64_t> media_deps) override;
-  absl::StatusOr<Lease> AcquireSeed(absl::Span<const Token> tokens, uint64_t prefix_len,
-                                    uint32_t determinism_class,
-                                    absl::Span<const uint64_t> media_deps) override;
-  absl::Status ReleaseSeed(SeedHandle seed) override;
-  absl::Status PublishSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
-                               const CallControl& control) override;
-  absl::StatusOr<SeedHandle> AdoptSequence(SequenceHandle sequence, absl::Span<const Token> tokens,
-                                           const CallControl& control) override;
-  absl::Status Unpublish(absl::Span<const Token> tokens) override;
-  absl::StatusOr<uint64_t> EvictCache(uint64_t target, const EvictPolicy& policy) override;
-  absl::Status EvictEntries(absl::Span<const CacheKey> keys) override;
-
-  absl::StatusOr<GrammarHandle> CreateGrammar(absl::string_view json_schema,
-                                              const CallControl& control) override;
-  absl::StatusOr<GrammarHandle> CreateStructuralGrammar(absl::string_view tag_json,
-                                                        const CallControl& control) override;
-  absl::Status FreeGrammar(GrammarHandle grammar) override;
-  absl::StatusOr<LogitBiasHandle> CreateLogitBias(absl::Span<const Token> tokens,
-                                                  absl::Span<const float> values) override;
-  absl::Status FreeLogitBias(LogitBiasHandle bias) override;
-
-  absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
-                                           const CallControl& control) override;
-  absl::StatusOr<StageOutput> ForwardStage(const StageWork& work,
-                                           const CallControl& control) override;
-
-  absl::StatusOr<AdapterId> LoadAdapter(const std::string& path,
-                                        const CallControl& control) override;
-  absl::Status UnloadAdapter() override;
-  absl::StatusOr<AdapterId> CurrentAdapter() override;
-
-  absl::StatusOr<MediaInfo> ProbeMedia(const std::string& path,
-                                       const CallControl& control) override;
-  absl::StatusOr<EncodedMedia> EncodeMedia(const std::string& path,
-                                           const CallControl& control) override;
-  absl::Status ReleaseMedia(MediaHandle media) override;
-  absl::Status BindMedia(LaneTag tag, MediaHandle media, uint64_t token_offset) override;
-
-  absl::StatusOr<StrategyTerms> RegisterStrategy(const StrategySpec& strategy) override;
-
-  void EndSession() override;
-
-  // After EndSession: the cache and the adapter.
-  void Reset();
-  // Ends leases that are over, too.
-  MemoryCounters Memory();
-  // What must hold between any two calls. For tests.
+  // And that the blocks of the pool are those of sequences and of the cache.
   bool CheckInvariants() const;
 
  private:
-  void ExpireLeases() { world_.leases.Expire(world_.Now()); }
-  absl::StatusOr<CacheNode> Publish(SequenceHandle sequence, absl::Span<const Token> tokens,
-                                    const CallControl& control);
-
-  SimWorld world_;
+  const SimTokenModel& sim() const { return static_cast<const SimTokenModel&>(model()); }
 };
-
-// The names of all calls, for the engine's capabilities.
-std::vector<std::string> SimCalls();
 
 }  // namespace superfluid
 

@@ -10,30 +10,17 @@ namespace {
 
 uint64_t BlocksFor(uint64_t tokens) { return (tokens + kSimBlockTokens - 1) / kSimBlockTokens; }
 
-absl::Status TooLong(uint64_t new_len, uint64_t length) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("a sequence of ", length, " tokens cannot be cut to ", new_len));
-}
-
 }  // namespace
 
-SimSequence::SimSequence(SimBlockPool& pool, SimAdapterRef adapter)
-    : pool_(&pool), adapter_(adapter) {}
+SimSequence::SimSequence(SimBlockPool& pool, AdapterRef adapter)
+    : SessionSequence(adapter), pool_(&pool) {}
 
 uint64_t SimSequence::LengthOf(SpaceId space) const {
   return space == kSimKvSpace ? length() : recurrent_length_;
 }
 
-uint64_t SimSequence::OutputStart() const {
-  uint64_t start = length();
-  while (start > 0 && drawn_[start - 1]) --start;
-  return start;
-}
-
 absl::Status SimSequence::Ready() {
-  if (IsMissing()) {
-    return absl::FailedPreconditionError("part of the sequence's state is not on the device");
-  }
+  if (absl::Status status = SessionSequence::Ready(); !status.ok()) return status;
   if (length() != recurrent_length_) {
     return absl::FailedPreconditionError(absl::StrCat("the sequence's spaces disagree: kv has ",
                                                       length(), " tokens, recurrent has ",
@@ -69,14 +56,25 @@ absl::Status SimSequence::OwnTail() {
   return absl::OkStatus();
 }
 
+absl::Status SimSequence::Append(absl::Span<const Token> tokens, bool drawn) {
+  for (const Token token : tokens) {
+    if (absl::Status status = AppendOne(token, drawn); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status SimSequence::Append(Token token, uint64_t media, bool drawn) {
+  if (media != 0) this->media().Mark(length(), media);
+  return AppendOne(token, drawn);
+}
+
+absl::Status SimSequence::AppendOne(Token token, bool drawn) {
   if (absl::Status status = OwnTail(); !status.ok()) return status;
   const uint64_t position = length();
-  const SimRow row = AdvanceSimPoint(point_, {token, media, adapter_.fingerprint});
+  const SimRow row =
+      AdvanceSimPoint(point_, {token, MediaAt(media().marks(), position), adapter().fingerprint});
   blocks_.back()->rows[position % kSimBlockTokens] = row;
-  tokens_.push_back(token);
-  drawn_.push_back(drawn);
-  if (media != 0) media_.emplace(position, media);
+  AppendHistory(absl::MakeConstSpan(&token, 1), drawn);
   recurrent_length_ = length();
   if (length() % kSimBlockTokens == 0) checkpoints_[length()] = point_.recurrent;
   Touch(kSimKvSpace);
@@ -84,55 +82,51 @@ absl::Status SimSequence::Append(Token token, uint64_t media, bool drawn) {
   return absl::OkStatus();
 }
 
-void SimSequence::UseCached(absl::Span<const SimCachedBlock> blocks, absl::Span<const Token> tokens,
-                            const MediaMap& media) {
+absl::Status SimSequence::UseCached(absl::Span<const CachedBlockRef> blocks,
+                                    absl::Span<const Token> tokens) {
   const uint64_t count = blocks.size() * kSimBlockTokens;
-  for (const SimCachedBlock& cached : blocks) {
+  for (const CachedBlockRef& entry : blocks) {
+    const SimCachedBlock& cached = static_cast<const SimCacheEntry&>(*entry).cached;
     blocks_.push_back(cached.block);
     checkpoints_[blocks_.size() * kSimBlockTokens] = cached.after;
+    point_.recurrent = cached.after;
   }
-  tokens_.assign(tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(count));
-  drawn_.assign(count, false);
-  media_.clear();
-  media_.insert(media.begin(), media.lower_bound(count));
+  AppendHistory(tokens.first(count), /*drawn=*/false);
   recurrent_length_ = count;
-  if (!blocks.empty()) point_.recurrent = blocks.back().after;
   point_.position = count;
   RefoldRows();
   Touch(kSimKvSpace);
   Touch(kSimRecurrentSpace);
+  return absl::OkStatus();
 }
 
 void SimSequence::CutRows(uint64_t new_len) {
-  tokens_.resize(new_len);
-  drawn_.resize(new_len);
-  media_.erase(media_.lower_bound(new_len), media_.end());
+  CutHistory(new_len);
   blocks_.resize(BlocksFor(new_len));
   Touch(kSimKvSpace);
 }
 
-void SimSequence::RollBack(const Mark& mark) {
-  CutRows(mark.point.position);
-  point_ = mark.point;
-  recurrent_length_ = mark.point.position;
+void SimSequence::Mark() {
+  SessionSequence::Mark();
+  marked_ = point_;
+}
+
+void SimSequence::RollBack() {
+  CutRows(mark());
+  point_ = marked_;
+  recurrent_length_ = mark();
   checkpoints_.erase(checkpoints_.upper_bound(recurrent_length_), checkpoints_.end());
   Touch(kSimRecurrentSpace);
 }
 
-absl::Status SimSequence::Trim(SpaceId space, uint64_t new_len) {
-  if (new_len > LengthOf(space)) return TooLong(new_len, LengthOf(space));
-  if (new_len == LengthOf(space)) return absl::OkStatus();
-  return space == kSimKvSpace ? TrimRows(new_len) : TrimRecurrent(new_len);
+absl::Status SimSequence::CutSpace(SpaceId space, uint64_t new_len) {
+  return space == kSimKvSpace ? CutKv(new_len) : CutRecurrent(new_len);
 }
 
-absl::Status SimSequence::TrimRows(uint64_t new_len) {
-  for (const TokenRange& range : missing_) {
-    if (range.start < new_len && new_len < range.end) {
-      return absl::FailedPreconditionError("the cut lies within a demoted range");
-    }
-  }
+absl::Status SimSequence::CutKv(uint64_t new_len) {
+  if (absl::Status status = missing().CheckCut(new_len); !status.ok()) return status;
   RememberOrigin();
-  std::erase_if(missing_, [new_len](const TokenRange& range) { return range.start >= new_len; });
+  missing().Cut(new_len);
   CutRows(new_len);
   rows_changed_ = true;
   const uint64_t tail = new_len - new_len % kSimBlockTokens;
@@ -140,7 +134,7 @@ absl::Status SimSequence::TrimRows(uint64_t new_len) {
   return absl::OkStatus();
 }
 
-absl::Status SimSequence::TrimRecurrent(uint64_t new_len) {
+absl::Status SimSequence::CutRecurrent(uint64_t new_len) {
   if (new_len % kSimBlockTokens != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("the space recurrent can be cut at multiples of ", kSimBlockTokens));
@@ -157,13 +151,14 @@ absl::Status SimSequence::TrimRecurrent(uint64_t new_len) {
 }
 
 bool SimSequence::CheckInvariants() const {
-  if (drawn_.size() != length() || blocks_.size() != BlocksFor(length())) return false;
+  if (!SessionSequence::CheckInvariants() || blocks_.size() != BlocksFor(length())) return false;
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const TokenRange block{i * kSimBlockTokens, std::min((i + 1) * kSimBlockTokens, length())};
     if ((blocks_[i] == nullptr) != Covered(block)) return false;
     for (uint64_t at = block.start; at < block.end; ++at) {
-      if (RowsMissing({at, at + 1})) continue;
-      if (Row(at).token != tokens_[at] || Row(at).media != MediaAt(media_, at)) return false;
+      if (IsMissing({at, at + 1})) continue;
+      if (Row(at).token != tokens()[at] || Row(at).media != MediaAt(media().marks(), at))
+        return false;
     }
   }
   return checkpoints_.empty() || checkpoints_.rbegin()->first <= recurrent_length_;

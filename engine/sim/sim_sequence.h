@@ -3,78 +3,56 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "engine/cache/token_provenance.h"
+#include "engine/cache/prefix_cache.h"
+#include "engine/generation/session_sequence.h"
 #include "engine/handles.h"
 #include "engine/sim/sim_blocks.h"
 #include "engine/sim/sim_model.h"
 
 namespace superfluid {
 
-// The adapter that a sequence was made under.
-struct SimAdapterRef {
-  AdapterId id{};
-  uint64_t fingerprint = 0;
-};
-
 // A token sequence and its state in both spaces. The rows lie in blocks of the pool that copies of
-// the sequence and the cache share; the history (which tokens, which of them drawn) is the host's,
-// so a sequence knows it even while rows are demoted.
+// the sequence and the cache share. State is computed with each token appended.
 //
 // A copy is a fork. Threads: one. Lifetime: the pool must outlive it.
-class SimSequence {
+class SimSequence final : public SessionSequence {
  public:
-  // Where RollBack goes to.
-  struct Mark {
-    SimPoint point;
-  };
+  SimSequence(SimBlockPool& pool, AdapterRef adapter);
+  SimSequence(const SimSequence&) = default;
 
-  SimSequence(SimBlockPool& pool, SimAdapterRef adapter);
+  uint64_t LengthOf(SpaceId space) const override;
+  uint64_t computed() const override { return length(); }
 
-  const SimAdapterRef& adapter() const { return adapter_; }
-  uint64_t length() const { return tokens_.size(); }  // of the space kv
-  uint64_t LengthOf(SpaceId space) const;
-  absl::Span<const Token> tokens() const { return tokens_; }
-  const MediaMap& media() const { return media_; }
-  bool drawn(uint64_t position) const { return drawn_[position]; }
-  // Where what was drawn since the last input begins.
-  uint64_t OutputStart() const;
-
-  // Whether it can be appended to and drawn from; call it before these. FailedPrecondition: part of
-  // its state is demoted, or its spaces disagree.
-  absl::Status Ready();
+  // Call it before those below. FailedPrecondition: also if its spaces disagree.
+  absl::Status Ready() override;
   const SimPoint& point() const { return point_; }
-
-  // ResourceExhausted: no block; nothing has changed then.
+  absl::StatusOr<std::unique_ptr<SessionSequence>> Fork() const override {
+    return std::make_unique<SimSequence>(*this);
+  }
+  // ResourceExhausted: no block; those before are appended.
+  absl::Status Append(absl::Span<const Token> tokens, bool drawn) override;
+  // One that stands for media; 0: it does not.
   absl::Status Append(Token token, uint64_t media, bool drawn);
-  // Begins an empty sequence with cached blocks, the state of the first of `tokens`.
-  void UseCached(absl::Span<const SimCachedBlock> blocks, absl::Span<const Token> tokens,
-                 const MediaMap& media);
-
-  // Ready sequences only.
-  Mark GetMark() const { return {point_}; }
-  void RollBack(const Mark& mark);
-
-  // As Generation::Trim; FailedPrecondition: the cut lies within a demoted range.
-  absl::Status Trim(SpaceId space, uint64_t new_len);
+  absl::Status UseCached(absl::Span<const CachedBlockRef> blocks,
+                         absl::Span<const Token> tokens) override;
+  void Mark() override;
+  void RollBack() override;
 
   // ---- State, see sim_sequence_state.cc ----
 
-  // Changes with everything that may change an export.
-  uint64_t version(SpaceId space) const { return versions_[static_cast<uint32_t>(space)]; }
-  bool IsMissing() const { return !missing_.empty() || recurrent_missing_; }
-  // InvalidArgument: a range beyond the space's length.
-  absl::Status CheckRange(SpaceId space, TokenRange range) const;
-  // InvalidArgument: beyond it, or not at boundaries; FailedPrecondition: (partly) demoted.
-  absl::Status CheckExport(SpaceId space, TokenRange range) const;
-  absl::StatusOr<uint64_t> Boundary(SpaceId space, uint64_t cap) const;
-  // Of a valid range.
-  Digest Provenance(SpaceId space, TokenRange range) const;
+  uint64_t version(SpaceId space) const override { return versions_[static_cast<uint32_t>(space)]; }
+  using SessionSequence::IsMissing;
+  bool IsMissing() const override { return !missing().empty() || recurrent_missing_; }
+  absl::Status CheckExport(SpaceId space, TokenRange range) const override;
+  absl::StatusOr<uint64_t> Boundary(SpaceId space, uint64_t cap) const override;
+  Digest Provenance(SpaceId space, TokenRange range) const override;
   // Of a position that is not demoted.
   const SimRow& Row(uint64_t position) const;
   // FailedPrecondition: neither known nor to be computed from the history.
@@ -84,9 +62,6 @@ class SimSequence {
 
   // Frees the rows of a range (kv), or the recurrent state.
   void Demote(SpaceId space, TokenRange range);
-  // FailedPrecondition: nothing is demoted, or of another provenance; InvalidArgument: not this
-  // range.
-  absl::Status CheckPromote(SpaceId space, TokenRange range, const Digest& provenance) const;
   // `blocks`: as many as the range touches; not taken after an error. InvalidArgument: the rows are
   // not those of the history.
   absl::Status Promote(TokenRange range, absl::Span<const SimDecodedRow> rows,
@@ -96,7 +71,12 @@ class SimSequence {
 
   // For tests and counters.
   const std::vector<SimBlockRef>& blocks() const { return blocks_; }
-  bool CheckInvariants() const;
+  bool CheckInvariants() const override;
+
+ protected:
+  absl::Status CutSpace(SpaceId space, uint64_t new_len) override;
+  bool AnyDemoted(SpaceId space) const override;
+  bool IsDemoted(SpaceId space, TokenRange range) const override;
 
  private:
   struct Origin {  // what a recurrent state is of that may not be that of the rows
@@ -105,25 +85,20 @@ class SimSequence {
   };
 
   absl::Status OwnTail();
+  absl::Status AppendOne(Token token, bool drawn);
   void CutRows(uint64_t new_len);
-  absl::Status TrimRows(uint64_t new_len);
-  absl::Status TrimRecurrent(uint64_t new_len);
+  absl::Status CutKv(uint64_t new_len);
+  absl::Status CutRecurrent(uint64_t new_len);
   void RefoldRows();
   void RememberOrigin();
-  bool RowsMissing(TokenRange range) const;
   bool Covered(TokenRange range) const;
-  Digest HistoryProvenance(uint64_t end) const;
   void Touch(SpaceId space) { ++versions_[static_cast<uint32_t>(space)]; }
   SimInput InputAt(uint64_t position) const;
 
   SimBlockPool* pool_;
-  SimAdapterRef adapter_;
-  std::vector<Token> tokens_;
-  std::vector<bool> drawn_;
-  MediaMap media_;
   std::vector<SimBlockRef> blocks_;   // null: all of its rows are demoted
-  std::vector<TokenRange> missing_;   // in no order
   SimPoint point_ = SimStartPoint();  // its fold of rows is stale if rows_changed_
+  SimPoint marked_;                   // see Mark
   bool rows_changed_ = false;
   uint64_t recurrent_length_ = 0;
   bool recurrent_missing_ = false;

@@ -7,42 +7,22 @@
 #include "engine/sim/sim_sequence.h"
 
 namespace superfluid {
-namespace {
-
-absl::Status Demoted() {
-  return absl::FailedPreconditionError("part of the range is not on the device");
-}
-
-}  // namespace
 
 SimInput SimSequence::InputAt(uint64_t position) const {
-  return {tokens_[position], MediaAt(media_, position), adapter_.fingerprint};
-}
-
-bool SimSequence::RowsMissing(TokenRange range) const {
-  return std::any_of(missing_.begin(), missing_.end(), [range](const TokenRange& missing) {
-    return missing.start < range.end && range.start < missing.end;
-  });
+  return {tokens()[position], MediaAt(media().marks(), position), adapter().fingerprint};
 }
 
 // Whether every row of the range is missing.
 bool SimSequence::Covered(TokenRange range) const {
   for (uint64_t at = range.start; at < range.end; ++at) {
-    if (!RowsMissing({at, at + 1})) return false;
+    if (!IsMissing({at, at + 1})) return false;
   }
   return true;
 }
 
-absl::Status SimSequence::CheckRange(SpaceId space, TokenRange range) const {
-  if (range.start <= range.end && range.end <= LengthOf(space)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("the range ", range.start, " to ", range.end,
-                                                 " is not within the ", LengthOf(space),
-                                                 " tokens of the sequence"));
-}
-
 absl::Status SimSequence::CheckExport(SpaceId space, TokenRange range) const {
   if (absl::Status status = CheckRange(space, range); !status.ok()) return status;
-  if (space == kSimKvSpace) return RowsMissing(range) ? Demoted() : absl::OkStatus();
+  if (space == kSimKvSpace) return IsMissing(range) ? PartIsMissing() : absl::OkStatus();
   if (range.start != 0) {
     return absl::InvalidArgumentError("a range of the space recurrent starts at 0");
   }
@@ -69,12 +49,6 @@ absl::StatusOr<uint64_t> SimSequence::Boundary(SpaceId space, uint64_t cap) cons
   return boundary;
 }
 
-Digest SimSequence::HistoryProvenance(uint64_t end) const {
-  TokenProvenance provenance(adapter_.fingerprint);
-  for (uint64_t i = 0; i < end; ++i) provenance.Add(tokens_[i], MediaAt(media_, i));
-  return provenance.digest();
-}
-
 Digest SimSequence::Provenance(SpaceId space, TokenRange range) const {
   const bool imported = space == kSimRecurrentSpace && origin_.has_value();
   if (imported && (origin_->end == range.end || range.end > length())) return origin_->provenance;
@@ -88,7 +62,7 @@ const SimRow& SimSequence::Row(uint64_t position) const {
 absl::StatusOr<SimRecurrent> SimSequence::RecurrentAt(uint64_t position) const {
   if (position == recurrent_length_ && !recurrent_missing_) return point_.recurrent;
   if (position == 0) return SimStartPoint().recurrent;
-  if (position == recurrent_length_) return Demoted();
+  if (position == recurrent_length_) return PartIsMissing();
   const auto found = checkpoints_.find(position);
   if (found != checkpoints_.end()) return found->second;
   if (position > length()) return absl::FailedPreconditionError("no such state is kept");
@@ -98,7 +72,7 @@ absl::StatusOr<SimRecurrent> SimSequence::RecurrentAt(uint64_t position) const {
 }
 
 absl::StatusOr<std::vector<SimCachedBlock>> SimSequence::WholeBlocks(uint64_t count) const {
-  if (RowsMissing({0, count * kSimBlockTokens})) return Demoted();
+  if (IsMissing({0, count * kSimBlockTokens})) return PartIsMissing();
   std::vector<SimCachedBlock> blocks;
   SimRecurrent state = SimStartPoint().recurrent;
   for (uint64_t i = 0; i < count; ++i) {
@@ -120,7 +94,7 @@ void SimSequence::Demote(SpaceId space, TokenRange range) {
     return;
   }
   if (range.start == range.end) return;
-  missing_.push_back(range);
+  missing().Add(range);
   rows_changed_ = true;
   for (uint64_t i = range.start / kSimBlockTokens; i * kSimBlockTokens < range.end; ++i) {
     const TokenRange block{i * kSimBlockTokens, std::min((i + 1) * kSimBlockTokens, length())};
@@ -135,31 +109,21 @@ void SimSequence::Demote(SpaceId space, TokenRange range) {
   }
 }
 
-absl::Status SimSequence::CheckPromote(SpaceId space, TokenRange range,
-                                       const Digest& provenance) const {
-  const bool rows = space == kSimKvSpace;
-  if (rows ? missing_.empty() : !recurrent_missing_) {
-    return absl::FailedPreconditionError("nothing of the sequence's state is demoted");
-  }
-  const bool is_missing = rows
-                              ? std::find(missing_.begin(), missing_.end(), range) != missing_.end()
+bool SimSequence::AnyDemoted(SpaceId space) const {
+  return space == kSimKvSpace ? SessionSequence::AnyDemoted(space) : recurrent_missing_;
+}
+
+bool SimSequence::IsDemoted(SpaceId space, TokenRange range) const {
+  return space == kSimKvSpace ? SessionSequence::IsDemoted(space, range)
                               : range == TokenRange{0, recurrent_length_};
-  if (!is_missing) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("what was demoted is not the range ", range.start, " to ", range.end));
-  }
-  if (Provenance(space, range) != provenance) {
-    return absl::FailedPreconditionError("this is not the state of what was demoted");
-  }
-  return absl::OkStatus();
 }
 
 absl::Status SimSequence::Promote(TokenRange range, absl::Span<const SimDecodedRow> rows,
                                   SimTentativeBlocks& tentative) {
   for (uint64_t i = 0; i < rows.size(); ++i) {
     const uint64_t at = range.start + i;
-    if (rows[i].row.token != tokens_[at] || rows[i].row.media != MediaAt(media_, at) ||
-        rows[i].drawn != drawn_[at]) {
+    if (rows[i].row.token != tokens()[at] || rows[i].row.media != MediaAt(media().marks(), at) ||
+        rows[i].drawn != drawn(at)) {
       return absl::InvalidArgumentError("the rows are those of other tokens");
     }
   }
@@ -173,7 +137,7 @@ absl::Status SimSequence::Promote(TokenRange range, absl::Span<const SimDecodedR
     const uint64_t at = range.start + i;
     blocks_[at / kSimBlockTokens]->rows[at % kSimBlockTokens] = rows[i].row;
   }
-  std::erase(missing_, range);
+  missing().Remove(range);
   rows_changed_ = true;
   Touch(kSimKvSpace);
   return absl::OkStatus();
@@ -182,17 +146,20 @@ absl::Status SimSequence::Promote(TokenRange range, absl::Span<const SimDecodedR
 void SimSequence::Replace(absl::Span<const SimDecodedRow> rows, std::vector<SimBlockRef> blocks) {
   RememberOrigin();
   checkpoints_.clear();
-  missing_.clear();
-  CutRows(0);
   blocks_ = std::move(blocks);
+  std::vector<Token> tokens;
+  std::vector<bool> drawn;
+  MediaMap media;
   for (uint64_t i = 0; i < rows.size(); ++i) {
     const SimDecodedRow& decoded = rows[i];
-    tokens_.push_back(decoded.row.token);
-    drawn_.push_back(decoded.drawn);
-    if (decoded.row.media != 0) media_.emplace(i, decoded.row.media);
+    tokens.push_back(decoded.row.token);
+    drawn.push_back(decoded.drawn);
+    if (decoded.row.media != 0) media.emplace(i, decoded.row.media);
     blocks_[i / kSimBlockTokens]->rows[i % kSimBlockTokens] = decoded.row;
   }
+  ReplaceHistory(std::move(tokens), std::move(drawn), std::move(media));
   rows_changed_ = true;
+  Touch(kSimKvSpace);
 }
 
 void SimSequence::SetRecurrent(uint64_t end, const SimRecurrent& state, const Digest& provenance) {

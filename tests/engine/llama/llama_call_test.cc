@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/llama/gguf_check.h"
-#include "engine/llama/llama_state_job.h"
+#include "engine/llama/llama_state_movers.h"
 #include "tests/engine/llama/llama_fixture.h"
 
 namespace superfluid::testing {

@@ -1,4 +1,4 @@
-#include "engine/llama/sequence_media.h"
+#include "engine/generation/sequence_media.h"
 
 #include <gtest/gtest.h>
 

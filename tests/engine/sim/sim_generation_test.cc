@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "engine/sim/sim_state_job.h"
 #include "tests/engine/sim/sim_generation_fixture.h"
 
 namespace superfluid {

@@ -8,12 +8,14 @@
 #include <limits>
 #include <vector>
 
+#include "engine/generation/media_book.h"
+#include "engine/generation/strategy_book.h"
 #include "engine/sampling/logit_biases.h"
-#include "engine/sim/sim_adapter.h"
+#include "engine/sim/sim_drafters.h"
 #include "engine/sim/sim_kv_codec.h"
 #include "engine/sim/sim_media.h"
 #include "engine/sim/sim_stage.h"
-#include "engine/sim/sim_strategy.h"
+#include "engine/sim/sim_token_model.h"
 #include "tests/engine/sim/sim_generation_fixture.h"
 
 namespace superfluid {
@@ -29,6 +31,7 @@ using testing::kUnimplemented;
 class SimPartsTest : public testing::SimGenerationTest {
  protected:
   HandleSource handles_;
+  SimTokenModel model_{*ParseSimOptions(testing::ConfigWith({{"context", "1000"}})), clock_};
 };
 
 TEST_F(SimPartsTest, BiasesAreChecked) {
@@ -50,36 +53,43 @@ TEST_F(SimPartsTest, BiasesAreChecked) {
 }
 
 TEST_F(SimPartsTest, AdaptersAreFiles) {
-  SimAdapter adapter(handles_);
-  EXPECT_THAT(adapter.Load("/nowhere"), HasCode(kNotFound));
-  EXPECT_THAT(adapter.Load(::testing::TempDir()), ::testing::Not(HasCode(absl::StatusCode::kOk)));
-  EXPECT_THAT(adapter.Load(WriteFile("empty", "")), HasCode(kInvalid));
+  const auto load = [&](const std::string& path) { return model_.LoadAdapter(path, {}); };
+  EXPECT_THAT(load("/nowhere"), HasCode(kNotFound));
+  EXPECT_THAT(load(::testing::TempDir()), ::testing::Not(HasCode(absl::StatusCode::kOk)));
+  EXPECT_THAT(load(WriteFile("empty", "")), HasCode(kInvalid));
   const std::string big(kSimMaxAdapterBytes, 'x');
-  EXPECT_THAT(adapter.Load(WriteFile("big", big + "x")), HasCode(kInvalid));
-  const auto first = adapter.Load(WriteFile("fits", big));
+  EXPECT_THAT(load(WriteFile("big", big + "x")), HasCode(kInvalid));
+  const auto fingerprint = load(WriteFile("fits", big));
+  ASSERT_TRUE(fingerprint.ok());
+  EXPECT_EQ(model_.Memory().allocated_bytes, kSimMaxAdapterBytes);
+  EXPECT_THAT(load("/nowhere"), HasCode(kNotFound));
+  EXPECT_EQ(model_.Memory().allocated_bytes, kSimMaxAdapterBytes);
+  EXPECT_EQ(*load(WriteFile("fits", big)), *fingerprint);
+  EXPECT_NE(*load(WriteFile("other", "y")), *fingerprint);
+  model_.UnloadAdapter();
+  EXPECT_EQ(model_.Memory().allocated_bytes, 0U);
+}
+
+TEST_F(SimPartsTest, AdaptersHaveAnotherIdEachTime) {
+  const std::string file = WriteFile("fits", "x");
+  const auto first = generation_->LoadAdapter(file, {});
   ASSERT_TRUE(first.ok());
-  const uint64_t fingerprint = adapter.current().fingerprint;
-  EXPECT_EQ(adapter.bytes(), kSimMaxAdapterBytes);
-  EXPECT_THAT(adapter.Load("/nowhere"), HasCode(kNotFound));
-  EXPECT_EQ(adapter.current().id, *first);
-  const auto again = adapter.Load(WriteFile("fits", big));
-  EXPECT_NE(*again, *first);
-  EXPECT_EQ(adapter.current().fingerprint, fingerprint);
-  ASSERT_TRUE(adapter.Load(WriteFile("other", "y")).ok());
-  EXPECT_NE(adapter.current().fingerprint, fingerprint);
-  adapter.Unload();
-  EXPECT_EQ(adapter.current().id, AdapterId{});
+  EXPECT_THAT(generation_->LoadAdapter("/nowhere", {}), HasCode(kNotFound));
+  EXPECT_EQ(*generation_->CurrentAdapter(), *first);
+  EXPECT_NE(*generation_->LoadAdapter(file, {}), *first);
+  ASSERT_TRUE(generation_->UnloadAdapter().ok());
+  EXPECT_EQ(*generation_->CurrentAdapter(), AdapterId{});
 }
 
 TEST_F(SimPartsTest, MediaHaveTokensBySize) {
-  SimMedia media(handles_);
-  EXPECT_THAT(SimMedia::Probe("/nowhere"), HasCode(kNotFound));
-  const auto info = SimMedia::Probe(WriteFile("media", std::string(65, 'm')));
+  MediaBook media(handles_, model_.media());
+  EXPECT_THAT(media.Probe("/nowhere", {}), HasCode(kNotFound));
+  const auto info = media.Probe(WriteFile("media", std::string(65, 'm')), {});
   ASSERT_TRUE(info.ok());
   EXPECT_EQ(info->n_tokens, 2U);
   EXPECT_NE(info->preprocess_fp, 0U);
-  EXPECT_EQ(SimMedia::Probe(WriteFile("large", std::string(1 << 20, 'm')))->n_tokens, 256U);
-  const auto encoded = media.Encode(WriteFile("media", std::string(65, 'm')));
+  EXPECT_EQ(media.Probe(WriteFile("large", std::string(1 << 20, 'm')), {})->n_tokens, 256U);
+  const auto encoded = media.Encode(WriteFile("media", std::string(65, 'm')), {});
   ASSERT_TRUE(encoded.ok());
   EXPECT_EQ(encoded->info.preprocess_fp, info->preprocess_fp);
   EXPECT_TRUE(media.Release(encoded->handle).ok());
@@ -88,22 +98,24 @@ TEST_F(SimPartsTest, MediaHaveTokensBySize) {
 }
 
 TEST_F(SimPartsTest, BindingsAreTakenOnce) {
-  SimMedia media(handles_);
-  const auto one = media.Encode(WriteFile("one", std::string(100, '1')));  // two tokens
+  MediaBook media(handles_, model_.media());
+  const std::vector<Token> input = Tokens(5);
+  const auto one = media.Encode(WriteFile("one", std::string(100, '1')), {});  // two tokens
   ASSERT_TRUE(one.ok());
   ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 3).ok());
-  const auto bound = media.TakeBindings(LaneTag{1}, 5);
+  const auto bound = media.TakeBindings(LaneTag{1}, input);
   ASSERT_TRUE(bound.ok());
-  EXPECT_EQ(*bound, (MediaMap{{3, one->info.preprocess_fp}, {4, one->info.preprocess_fp}}));
-  EXPECT_TRUE(media.TakeBindings(LaneTag{1}, 5)->empty());
+  EXPECT_EQ(MarksOf(*bound),
+            (MediaMap{{3, one->info.preprocess_fp}, {4, one->info.preprocess_fp}}));
+  EXPECT_TRUE(media.TakeBindings(LaneTag{1}, input)->empty());
   ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 4).ok());
-  EXPECT_THAT(media.TakeBindings(LaneTag{1}, 5), HasCode(kInvalid));
+  EXPECT_THAT(media.TakeBindings(LaneTag{1}, input), HasCode(kInvalid));
   ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, UINT64_MAX).ok());
-  EXPECT_THAT(media.TakeBindings(LaneTag{1}, 5), HasCode(kInvalid));
+  EXPECT_THAT(media.TakeBindings(LaneTag{1}, input), HasCode(kInvalid));
   ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 0).ok());
   ASSERT_TRUE(media.Bind(LaneTag{1}, one->handle, 1).ok());
-  EXPECT_THAT(media.TakeBindings(LaneTag{1}, 5), HasCode(kInvalid));
-  for (size_t i = 0; i < kSimMaxBindings; ++i) {
+  EXPECT_THAT(media.TakeBindings(LaneTag{1}, input), HasCode(kInvalid));
+  for (size_t i = 0; i < kMaxMediaBindings; ++i) {
     ASSERT_TRUE(media.Bind(LaneTag{i}, one->handle, 0).ok());
   }
   EXPECT_THAT(media.Bind(LaneTag{1}, one->handle, 0), HasCode(kExhausted));
@@ -213,6 +225,14 @@ TEST_F(SimPartsTest, HiddenStateMatters) {
   EXPECT_GT(std::set<Token>(seen.begin(), seen.end()).size(), 40U);
 }
 
+class SimStrategyTest : public SimPartsTest {
+ protected:
+  StrategyBook Strategies() {
+    return {model_.facts().offer, model_.facts().built_in_strategy,
+            [this](const StrategyId& id) { return model_.MakeDrafter(id); }};
+  }
+};
+
 StrategySpec Spec(const std::string& id) {
   StrategySpec spec;
   spec.strategy_id = id;
@@ -220,11 +240,11 @@ StrategySpec Spec(const std::string& id) {
   return spec;
 }
 
-TEST_F(SimPartsTest, StrategiesAreGranted) {
-  SimStrategies strategies(256, 1000);
-  EXPECT_EQ(SimStrategies::BuiltIns().front().strategy_id, "sim.ngram");
+TEST_F(SimStrategyTest, AreGranted) {
+  StrategyBook strategies = Strategies();
+  EXPECT_EQ(strategies.BuiltIns().front().strategy_id, "sim.ngram");
   EXPECT_EQ(*strategies.Find({}), nullptr);
-  EXPECT_NE(*strategies.Find(kSimNgramSlot), nullptr);
+  EXPECT_NE(*strategies.Find(kBuiltInSlot), nullptr);
   StrategySpec spec = Spec("sim.oracle:drafts=7,wrong=3");
   spec.target_archs = {"other", "sim"};
   spec.kernel_caps_required = kSimKernelCaps;
@@ -238,17 +258,17 @@ TEST_F(SimPartsTest, StrategiesAreGranted) {
   EXPECT_EQ(terms->reserved_bytes, 123U);
   ASSERT_EQ(terms->certificates.size(), 1U);
   EXPECT_EQ(terms->certificates[0].exactness, 1U);
-  const SimDrafter* drafter = *strategies.Find(terms->slot);
-  EXPECT_TRUE(drafter->oracle);
-  EXPECT_EQ(drafter->drafts, 7U);
-  EXPECT_EQ(drafter->wrong, 3U);
+  const auto& drafter = static_cast<const SimDrafter&>(**strategies.Find(terms->slot));
+  EXPECT_TRUE(drafter.options().oracle);
+  EXPECT_EQ(drafter.options().drafts, 7U);
+  EXPECT_EQ(drafter.options().wrong, 3U);
   strategies.Clear();
   EXPECT_THAT(strategies.Find(terms->slot), HasCode(kNotFound));
   EXPECT_NE(strategies.Register(spec)->slot, terms->slot);
 }
 
-TEST_F(SimPartsTest, StrategiesAreRefused) {
-  SimStrategies strategies(256, 1000);
+TEST_F(SimStrategyTest, AreRefused) {
+  StrategyBook strategies = Strategies();
   const auto refused = [&](auto change) {
     StrategySpec spec = Spec("sim.ngram");
     change(spec);
@@ -269,23 +289,25 @@ TEST_F(SimPartsTest, StrategiesAreRefused) {
   EXPECT_THAT(refused([](auto& s) { s.requirements = {{2, {}}}; }), HasCode(kPrecondition));
   EXPECT_THAT(refused([](auto& s) { s.artifacts = {{1, {}, 1, "/nowhere"}}; }), HasCode(kNotFound));
   EXPECT_THAT(refused([](auto& s) { s.est_state_bytes = UINT64_MAX; }), HasCode(kExhausted));
-  for (size_t i = 0; i < kSimMaxStrategies; ++i) {
+  for (size_t i = 0; i < kMaxStrategies; ++i) {
     ASSERT_TRUE(strategies.Register(Spec("sim.ngram")).ok());
   }
   EXPECT_THAT(strategies.Register(Spec("sim.ngram")), HasCode(kExhausted));
 }
 
 TEST_F(SimPartsTest, NgramsAreLookedUp) {
-  const SimDrawRules rules{256, 0, {}, nullptr};
-  SimDrafter drafter;
-  drafter.wrong = 0;
+  const auto drafts = [&](const std::vector<Token>& history, uint32_t wrong) {
+    SimSequence sequence(model_.pool, {});
+    EXPECT_TRUE(sequence.Append(history, /*drawn=*/false).ok());
+    SimDrafter::Options options;
+    options.wrong = wrong;
+    const SamplingParams sampling;
+    return SimDrafter(options, 256).Draft({&sequence, &sampling, nullptr, nullptr});
+  };
   const std::vector<Token> history = {1, 2, 9, 8, 7, 6, 5, 1, 2};
-  const SimDraftPoint from{&rules, SimStartPoint(), history, nullptr};
-  EXPECT_THAT(DraftTokens(drafter, from), ::testing::ElementsAre(9, 8, 7, 6));
-  drafter.wrong = 100;
-  EXPECT_THAT(DraftTokens(drafter, from), ::testing::ElementsAre(10, 9, 8, 7));
-  const std::vector<Token> strange = {1, 2, 3};
-  EXPECT_EQ(DraftTokens(drafter, {&rules, SimStartPoint(), strange, nullptr}).size(), 1U);
+  EXPECT_THAT(drafts(history, 0), ::testing::ElementsAre(9, 8, 7, 6));
+  EXPECT_THAT(drafts(history, 100), ::testing::ElementsAre(10, 9, 8, 7));
+  EXPECT_EQ(drafts({1, 2, 3}, 100).size(), 1U);
 }
 
 TEST_F(SimPartsTest, RowCodecIsReversible) {

@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
-#include "engine/sim/sim_sequences.h"
+#include "engine/generation/sequence_book.h"
 
 namespace superfluid {
 namespace {
@@ -88,10 +89,10 @@ TEST_F(SimSequenceTest, TrimNeedsABoundaryOfTheSpace) {
 TEST_F(SimSequenceTest, RollsBackExactly) {
   Append(sequence_, 21);
   SimSequence copy = sequence_;
-  const auto mark = sequence_.GetMark();
+  sequence_.Mark();
   const uint64_t live = pool_.live();
   Append(sequence_, 50, /*drawn=*/true);
-  sequence_.RollBack(mark);
+  sequence_.RollBack();
   EXPECT_TRUE(sequence_.CheckInvariants());
   EXPECT_EQ(pool_.live(), live + 1);  // its own copy of the last block
   ExpectSamePoint(sequence_, copy);
@@ -229,10 +230,14 @@ TEST_F(SimSequenceTest, VersionsChangeWithTheState) {
   EXPECT_TRUE(changed());
 }
 
-TEST(SimSequencesTest, FindsForksAndFrees) {
+SequenceBook::Maker MakerOf(SimBlockPool& pool) {
+  return [&pool](AdapterRef adapter) { return std::make_unique<SimSequence>(pool, adapter); };
+}
+
+TEST(SequenceBookTest, FindsForksAndFrees) {
   SimBlockPool pool(8);
   HandleSource handles;
-  SimSequences sequences(pool, handles, 2);
+  SequenceBook sequences(handles, 2, MakerOf(pool));
   const auto first = sequences.Create({});
   ASSERT_TRUE(first.ok());
   EXPECT_TRUE(sequences.Find(*first).ok());
@@ -246,22 +251,22 @@ TEST(SimSequencesTest, FindsForksAndFrees) {
   EXPECT_NE(*sequences.Create({}), *first);
 }
 
-TEST(SimSequencesTest, ForkNeedsAllOfTheState) {
+TEST(SequenceBookTest, ForkNeedsAllOfTheState) {
   SimBlockPool pool(8);
   HandleSource handles;
-  SimSequences sequences(pool, handles, 2);
+  SequenceBook sequences(handles, 2, MakerOf(pool));
   const auto parent = sequences.Create({});
-  SimSequence& sequence = **sequences.Find(*parent);
+  auto& sequence = static_cast<SimSequence&>(**sequences.Find(*parent));
   ASSERT_TRUE(sequence.Ready().ok());
   ASSERT_TRUE(sequence.Append(1, 0, false).ok());
   sequence.Demote(kSimKvSpace, {0, 1});
   EXPECT_TRUE(absl::IsFailedPrecondition(sequences.Fork(*parent).status()));
 }
 
-TEST(SimSequencesTest, RemembersLanesWithinBounds) {
+TEST(SequenceBookTest, RemembersLanesWithinBounds) {
   SimBlockPool pool(8);
   HandleSource handles;
-  SimSequences sequences(pool, handles, 2);
+  SequenceBook sequences(handles, 2, MakerOf(pool));
   const SequenceHandle sequence = *sequences.Create({});
   EXPECT_TRUE(absl::IsNotFound(sequences.LaneSequence(LaneTag{0}).status()));
   sequences.SetLane(LaneTag{0}, sequence);

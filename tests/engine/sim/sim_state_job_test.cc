@@ -1,4 +1,4 @@
-#include "engine/sim/sim_state_job.h"
+// Exports and imports of the sim engine.
 
 #include <new>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "engine/sim/sim_tick.h"
+// Ticks of the sim engine: order, time, cancels, and what goes wrong as asked for.
 
 #include <new>
 #include <stdexcept>
