@@ -17,6 +17,7 @@ namespace {
 using testing::CaseRandom;
 using testing::GenerationProperties;
 using testing::LlamaFixture;
+using testing::ModelFile;
 using testing::PropertyLimits;
 using testing::RunProperty;
 
@@ -52,6 +53,7 @@ class LlamaPropertiesTest : public LlamaFixture, public ::testing::WithParamInte
     const auto lookup = generation().RegisterStrategy(spec);
     ASSERT_TRUE(lookup.ok()) << lookup.status();
     limits_.strategies = {StrategySlot{1}, lookup->slot};
+    limits_.adapters = {"", ModelFile("tiny_lora.gguf"), ModelFile("tiny_lora_other.gguf")};
   }
 
   void Run(const std::string& name, absl::Status (GenerationProperties::*property)(CaseRandom&)) {
@@ -92,6 +94,12 @@ TEST_P(LlamaPropertiesTest, Strategy) {
 TEST_P(LlamaPropertiesTest, Chunked) { Run("chunked", &GenerationProperties::ChunkedEqualsPlain); }
 TEST_P(LlamaPropertiesTest, SplitTicks) {
   Run("split ticks", &GenerationProperties::SplitTicksEqualPlain);
+}
+TEST_P(LlamaPropertiesTest, SwappedAdapter) {
+  Run("swapped adapter", &GenerationProperties::SwappedAdapterEqualsPlain);
+}
+TEST_P(LlamaPropertiesTest, Cancelled) {
+  Run("cancelled", &GenerationProperties::CancelledEqualsPlain);
 }
 
 INSTANTIATE_TEST_SUITE_P(Exact, LlamaPropertiesTest, ::testing::Values(Mode{"1", 100}));

@@ -2,10 +2,12 @@
 #define SUPERFLUID_TESTS_ENGINE_PROPERTIES_GENERATION_PROPERTIES_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/generation.h"
 #include "tests/engine/properties/generation_driver.h"
 #include "tests/engine/properties/property_run.h"
@@ -21,6 +23,7 @@ struct PropertyLimits {
   std::vector<GrammarHandle> grammars;
   std::vector<LogitBiasHandle> biases;
   std::vector<StrategySlot> strategies;
+  std::vector<std::string> adapters;  // files of two at least; empty: none is one of them
 };
 
 // The equality properties of token generation: whatever way a script is run, the tokens are those
@@ -44,6 +47,10 @@ class GenerationProperties {
   absl::Status StrategyEqualsPlain(CaseRandom& random);   // limits.strategies
   absl::Status ChunkedEqualsPlain(CaseRandom& random);    // the prompt in pieces
   absl::Status SplitTicksEqualPlain(CaseRandom& random);  // draws in pieces, lanes beside it
+  // Computed under one of limits.adapters, published and exported under another, used under the
+  // first.
+  absl::Status SwappedAdapterEqualsPlain(CaseRandom& random);
+  absl::Status CancelledEqualsPlain(CaseRandom& random);  // a tick and calls, done again
   // One byte of an export is changed: the import is refused or other tokens come.
   absl::Status FlippedByteShows(CaseRandom& random);
 
@@ -72,6 +79,8 @@ class GenerationProperties {
     std::vector<Token> published;
   };
   absl::StatusOr<Cached> CachedCase(CaseRandom& random, bool adopt, SeedHandle& seed);
+  absl::Status DrawsWithCached(const Script& script, absl::Span<const Token> expected,
+                               absl::Span<const Token> tokens, uint64_t cached);
   absl::Status DrawBeside(CaseRandom& random, const std::vector<Case>& plain);
 
   GenerationDriver driver_;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <memory>
+#include <string>
 
 #include "engine/sim/sim_engine.h"
 #include "engine/sim/sim_generation.h"
@@ -44,6 +46,13 @@ class SimPropertiesTest : public ::testing::Test {
     const auto oracle = generation_->RegisterStrategy(spec);
     ASSERT_TRUE(oracle.ok()) << oracle.status();
     limits_.strategies = {StrategySlot{1}, oracle->slot};
+    limits_.adapters = {"", WriteFile("one", "1"), WriteFile("other", "2")};
+  }
+
+  static std::string WriteFile(const std::string& name, const std::string& bytes) {
+    std::string path = ::testing::TempDir() + "/" + name;
+    std::ofstream(path) << bytes;
+    return path;
   }
 
   void Run(absl::string_view name, absl::Status (GenerationProperties::*property)(CaseRandom&)) {
@@ -78,6 +87,12 @@ TEST_F(SimPropertiesTest, Strategy) { Run("strategy", &GenerationProperties::Str
 TEST_F(SimPropertiesTest, Chunked) { Run("chunked", &GenerationProperties::ChunkedEqualsPlain); }
 TEST_F(SimPropertiesTest, SplitTicks) {
   Run("split ticks", &GenerationProperties::SplitTicksEqualPlain);
+}
+TEST_F(SimPropertiesTest, SwappedAdapter) {
+  Run("swapped adapter", &GenerationProperties::SwappedAdapterEqualsPlain);
+}
+TEST_F(SimPropertiesTest, Cancelled) {
+  Run("cancelled", &GenerationProperties::CancelledEqualsPlain);
 }
 TEST_F(SimPropertiesTest, FlippedByte) {
   Run("flipped byte", &GenerationProperties::FlippedByteShows);
