@@ -29,8 +29,7 @@ MediaMap MarksOf(const BoundMedia& bound) {
 
 absl::Status MediaBook::CheckKnown() const {
   if (model_ != nullptr) return absl::OkStatus();
-  return absl::UnimplementedError(
-      "the engine has no media (llama: it was started without the option mmproj)");
+  return absl::UnimplementedError(without_);
 }
 
 absl::StatusOr<MediaInfo> MediaBook::Probe(const std::string& path, const CallControl& control) {

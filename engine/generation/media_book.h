@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -56,9 +57,11 @@ MediaMap MarksOf(const BoundMedia& bound);
 // outlive it.
 class MediaBook {
  public:
-  // `model` null: the engine knows no media. `max_bytes`: of all that is encoded.
-  MediaBook(HandleSource& handles, MediaModel* model, uint64_t max_bytes = kMaxMediaBytes)
-      : handles_(handles), model_(model), max_bytes_(max_bytes) {}
+  // `model` null: the engine knows no media, and says so with `without`. `max_bytes`: of all that
+  // is encoded.
+  MediaBook(HandleSource& handles, MediaModel* model, std::string without,
+            uint64_t max_bytes = kMaxMediaBytes)
+      : handles_(handles), model_(model), without_(std::move(without)), max_bytes_(max_bytes) {}
 
   // Errors of these four: Unimplemented: the engine knows no media. Those of MediaModel::Prepare.
   absl::StatusOr<MediaInfo> Probe(const std::string& path, const CallControl& control);
@@ -94,6 +97,7 @@ class MediaBook {
 
   HandleSource& handles_;
   MediaModel* const model_;
+  const std::string without_;
   const uint64_t max_bytes_;
   std::map<MediaHandle, Held> media_;
   std::map<LaneTag, std::vector<Binding>> bindings_;

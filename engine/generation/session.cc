@@ -15,7 +15,7 @@ Session::Session(TokenModel& token_model)
       biases(handles, facts.vocab()),
       strategies(facts.offer, facts.built_in_strategy,
                  [this](const StrategyId& id) { return model.MakeDrafter(id); }),
-      media(handles, token_model.media()) {
+      media(handles, token_model.media(), facts.without_media) {
   model.UseCache(cache);
 }
 

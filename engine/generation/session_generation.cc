@@ -1,6 +1,7 @@
 #include "engine/generation/session_generation.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -146,7 +147,6 @@ std::vector<std::string> SessionGeneration::Calls() const {
   std::vector<std::string> calls = {"tick",
                                     "match",
                                     "seed",
-                                    "strategy",
                                     "fork",
                                     "trim",
                                     "cache_evict",
@@ -159,21 +159,19 @@ std::vector<std::string> SessionGeneration::Calls() const {
                                     "free_grammar",
                                     "create_logit_bias",
                                     "free_logit_bias",
-                                    "embed",
-                                    "lora_load",
-                                    "lora_unload",
-                                    "lora_id",
                                     "capabilities",
                                     "adopt_sequence",
                                     "publish_sequence",
                                     "unpublish"};
-  if (model_->CanExport()) {
-    calls.insert(calls.end(), {"state_ops", "export_size", "snapshot_boundary"});
-  }
-  if (model_->has_stages()) calls.emplace_back("forward_stage");
-  if (model_->media() != nullptr) {
-    calls.insert(calls.end(), {"media_probe", "media_encode", "media_release", "media_bind"});
-  }
+  const auto add = [&calls](bool served, std::initializer_list<const char*> names) {
+    if (served) calls.insert(calls.end(), names.begin(), names.end());
+  };
+  add(!session_.facts.built_in_strategy.empty(), {"strategy"});
+  add(session_.facts.embeddings, {"embed"});
+  add(session_.facts.adapters, {"lora_load", "lora_unload", "lora_id"});
+  add(session_.facts.stages, {"forward_stage"});
+  add(model_->CanExport(), {"state_ops", "export_size", "snapshot_boundary"});
+  add(model_->media() != nullptr, {"media_probe", "media_encode", "media_release", "media_bind"});
   return calls;
 }
 

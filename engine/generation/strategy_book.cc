@@ -6,8 +6,14 @@ namespace superfluid {
 
 StrategyBook::StrategyBook(StrategyOffer offer, std::string built_in, Maker make)
     : offer_(std::move(offer)), built_in_id_(std::move(built_in)), make_(std::move(make)) {
+  if (built_in_id_.empty()) return;
   absl::StatusOr<std::unique_ptr<Drafter>> drafter = make_({built_in_id_, {}});
   if (drafter.ok()) drafters_.emplace(kBuiltInSlot, *std::move(drafter));
+}
+
+std::vector<BuiltInStrategy> StrategyBook::BuiltIns() const {
+  if (built_in_id_.empty()) return {};
+  return {{kBuiltInSlot, built_in_id_, "1"}};
 }
 
 absl::StatusOr<StrategyTerms> StrategyBook::Register(const StrategySpec& spec) {
@@ -16,7 +22,8 @@ absl::StatusOr<StrategyTerms> StrategyBook::Register(const StrategySpec& spec) {
   absl::StatusOr<std::unique_ptr<Drafter>> drafter = make_(*id);
   if (!drafter.ok()) return drafter.status();
   if (absl::Status status = CheckStrategyRequirements(spec, offer_); !status.ok()) return status;
-  if (spec.est_state_bytes > kMaxStrategyBytes || drafters_.size() > kMaxStrategies) {
+  const size_t built_in = built_in_id_.empty() ? 0 : 1;
+  if (spec.est_state_bytes > kMaxStrategyBytes || drafters_.size() >= kMaxStrategies + built_in) {
     return absl::ResourceExhaustedError("no room for another strategy");
   }
   if (absl::Status read = (*drafter)->ReadArtifacts(spec.artifacts); !read.ok()) return read;

@@ -29,10 +29,10 @@ class StrategyBook {
   // Unimplemented: no such name; InvalidArgument: a bad option.
   using Maker = std::function<absl::StatusOr<std::unique_ptr<Drafter>>(const StrategyId& id)>;
 
-  // `built_in`: a name that `make` knows, without options.
+  // `built_in`: a name that `make` knows, without options; empty: there is none.
   StrategyBook(StrategyOffer offer, std::string built_in, Maker make);
 
-  std::vector<BuiltInStrategy> BuiltIns() const { return {{kBuiltInSlot, built_in_id_, "1"}}; }
+  std::vector<BuiltInStrategy> BuiltIns() const;
 
   // An id is a name, followed by options or not: "sim.oracle:drafts=8,wrong=5".
   //

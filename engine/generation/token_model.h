@@ -53,8 +53,8 @@ struct PassShare {
 // is here is numbers: to compute a batch, to copy, cut, write and read state.
 //
 // A model has a class of its own for sequences, derived from SessionSequence (NewSequence makes
-// one, and it comes back as it was made). It has to offer what stands above the line "May be left";
-// what is below has defaults that say Unimplemented or "there is none".
+// one, and it comes back as it was made). What it has to offer has no default; the rest, below the
+// line "May be left", has one that says Unimplemented or "there is none".
 //
 // How long a call may take: as Generation. Calls with a CallControl call GoOn before each pass.
 //
@@ -76,8 +76,14 @@ class TokenModel {
     // another pass; otherwise it is computed by Decode, up to the last token but one, until the
     // logits of the last are wanted.
     bool eager = false;
-    // A strategy that is always there; MakeDrafter knows it.
+    // Which of the calls that may be left there are.
+    bool embeddings = false;
+    bool adapters = false;
+    bool stages = false;
+    // A strategy that is always there; MakeDrafter knows it. Empty: there are none.
     std::string built_in_strategy;
+    // What is said where media() is null.
+    std::string without_media = "the engine knows no media";
 
     uint32_t vocab() const { return static_cast<uint32_t>(offer.vocab_size); }
     uint64_t context() const { return offer.context_tokens; }  // tokens of a sequence
@@ -117,6 +123,9 @@ class TokenModel {
   // A tick begins, of those counted from 1. An error is the tick's.
   virtual absl::Status BeginTick(uint64_t /*number*/) { return absl::OkStatus(); }
 
+  // The state that a sequence has; at least one space.
+  virtual std::vector<StateSpace> Spaces() const = 0;
+
   // ---- The prefix cache
 
   // What is cached of the prefix that is about to be: its blocks, from the first on.
@@ -132,23 +141,20 @@ class TokenModel {
 
   // ---- May be left
 
-  // The state that a sequence has.
-  virtual std::vector<StateSpace> Spaces() const = 0;
-  virtual bool CanExport() const { return true; }
+  // State that goes out and comes back. What has been checked: handle, space, encoding, range,
+  // size; of an import, also adapter and provenance. Of `what` is left what the bytes are.
+  virtual bool CanExport() const { return false; }
   virtual uint64_t ExportBytes(const SessionSequence& sequence, SpaceId space, TokenRange range,
-                               uint32_t encoding) const = 0;
-  // What has been checked: handle, space, encoding, range, size; of an import, also adapter and
-  // provenance. Of `what` is left what the bytes are.
+                               uint32_t encoding) const;
   virtual absl::StatusOr<std::unique_ptr<StateMover>> StartExport(SessionSequence& sequence,
                                                                   const StateExport& what,
-                                                                  absl::Span<std::byte> out) = 0;
+                                                                  absl::Span<std::byte> out);
   virtual absl::StatusOr<std::unique_ptr<StateMover>> StartImport(
-      SessionSequence& sequence, const StateImport& what, absl::Span<const std::byte> bytes) = 0;
+      SessionSequence& sequence, const StateImport& what, absl::Span<const std::byte> bytes);
 
   // Tokens that exist, at least one, at most as many as the context has.
   virtual absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
                                                    const CallControl& control);
-  virtual bool has_stages() const { return false; }
   virtual absl::StatusOr<StageOutput> ForwardStage(const StageWork& work,
                                                    const CallControl& control);
 
@@ -161,12 +167,12 @@ class TokenModel {
   virtual MediaModel* media() { return nullptr; }
 
   // Errors as StrategyBook::Maker.
-  virtual absl::StatusOr<std::unique_ptr<Drafter>> MakeDrafter(const StrategyId& id) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Drafter>> MakeDrafter(const StrategyId& id);
 
   // The time by which leases expire.
   virtual absl::Time Now() const;
   // Without what the session knows: the cache, and media on the host.
-  virtual MemoryCounters Memory() const = 0;
+  virtual MemoryCounters Memory() const { return {}; }
 };
 
 }  // namespace superfluid

@@ -48,7 +48,10 @@ TokenModel::Facts FactsOf(const LlamaOptions& options, const LlamaModel& model) 
   facts.leases = {options.ttl_ms, options.ttl_ticks, kMaxLeases};
   facts.block_bytes = kCacheBlockTokens * BytesPerToken(model, options.kv_type);
   facts.best_determinism = options.exact ? 1 : 0;
+  facts.embeddings = true;
+  facts.adapters = true;
   facts.built_in_strategy = kLlamaPromptLookup;
+  facts.without_media = "the engine was started without the option mmproj";
   return facts;
 }
 

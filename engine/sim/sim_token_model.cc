@@ -28,6 +28,9 @@ TokenModel::Facts FactsOf(const SimGenerationOptions& options) {
   facts.block_bytes = kSimBlockBytes;
   facts.best_determinism = kBestDeterminism;
   facts.eager = true;
+  facts.embeddings = true;
+  facts.adapters = true;
+  facts.stages = true;
   facts.built_in_strategy = kSimNgram;
   return facts;
 }

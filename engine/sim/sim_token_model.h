@@ -50,6 +50,7 @@ class SimTokenModel final : public TokenModel {
 
   // The state spaces "kv" (0) and "recurrent" (1).
   std::vector<StateSpace> Spaces() const override;
+  bool CanExport() const override { return true; }
   uint64_t ExportBytes(const SessionSequence& sequence, SpaceId space, TokenRange range,
                        uint32_t encoding) const override;
   absl::StatusOr<std::unique_ptr<StateMover>> StartExport(SessionSequence& sequence,
@@ -61,7 +62,6 @@ class SimTokenModel final : public TokenModel {
 
   absl::StatusOr<std::vector<float>> Embed(absl::Span<const Token> tokens,
                                            const CallControl& control) override;
-  bool has_stages() const override { return true; }
   absl::StatusOr<StageOutput> ForwardStage(const StageWork& work,
                                            const CallControl& control) override;
   absl::StatusOr<uint64_t> LoadAdapter(const std::string& path,

@@ -237,7 +237,7 @@ TEST_F(LlamaMediaFilesTest, TheBytesOfAllImagesAreBounded) {
   ASSERT_TRUE(encoder.ok()) << encoder.status();
   HandleSource handles;
   const uint64_t one = uint64_t{16} * 64 * sizeof(float);
-  MediaBook media(handles, encoder->get(), 2 * one - 1);
+  MediaBook media(handles, encoder->get(), "", 2 * one - 1);
   const auto first = media.Encode(ModelFile(kImage), {});
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_TRUE(absl::IsResourceExhausted(media.Encode(ModelFile(kOtherImage), {}).status()));

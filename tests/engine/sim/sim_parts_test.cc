@@ -82,7 +82,7 @@ TEST_F(SimPartsTest, AdaptersHaveAnotherIdEachTime) {
 }
 
 TEST_F(SimPartsTest, MediaHaveTokensBySize) {
-  MediaBook media(handles_, model_.media());
+  MediaBook media(handles_, model_.media(), "");
   EXPECT_THAT(media.Probe("/nowhere", {}), HasCode(kNotFound));
   const auto info = media.Probe(WriteFile("media", std::string(65, 'm')), {});
   ASSERT_TRUE(info.ok());
@@ -98,7 +98,7 @@ TEST_F(SimPartsTest, MediaHaveTokensBySize) {
 }
 
 TEST_F(SimPartsTest, BindingsAreTakenOnce) {
-  MediaBook media(handles_, model_.media());
+  MediaBook media(handles_, model_.media(), "");
   const std::vector<Token> input = Tokens(5);
   const auto one = media.Encode(WriteFile("one", std::string(100, '1')), {});  // two tokens
   ASSERT_TRUE(one.ok());
