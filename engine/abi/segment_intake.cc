@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "engine/abi/sized_struct.h"
 #include "engine/abi/text.h"
 
 namespace superfluid {
@@ -17,6 +18,10 @@ namespace {
 
 // Larger strides than this are taken for garbage; room for a struct to grow.
 constexpr size_t kMaxWordSize = 4096;
+// Of the first plug-ins of this version of the interface: these stay when the structs grow.
+constexpr uint32_t kMinSegmentSize = 80;
+constexpr size_t kMinWordSize = 40;
+static_assert(sizeof(sfl_segment) >= kMinSegmentSize && sizeof(sfl_word) >= kMinWordSize);
 constexpr float kMaxFloat = std::numeric_limits<float>::max();
 
 // Moves values into their range and remembers whether it had to.
@@ -59,7 +64,7 @@ absl::Status CheckWords(const sfl_segment& segment) {
     return absl::InvalidArgumentError(
         absl::StrCat("a segment has ", segment.word_count, " words; the limit is ", SFL_MAX_WORDS));
   }
-  if (segment.word_size < sizeof(sfl_word) || segment.word_size > kMaxWordSize) {
+  if (segment.word_size < kMinWordSize || segment.word_size > kMaxWordSize) {
     return absl::InvalidArgumentError(absl::StrCat("a segment's word_size is ", segment.word_size));
   }
   return absl::OkStatus();
@@ -71,8 +76,8 @@ absl::Status TakeWords(const sfl_segment& raw, TranscribedSegment& segment, Repa
   const auto* bytes = reinterpret_cast<const unsigned char*>(raw.words);
   int64_t floor_ms = segment.start_ms;
   for (size_t i = 0; i < raw.word_count; ++i) {
-    sfl_word raw_word;
-    std::memcpy(&raw_word, bytes + i * raw.word_size, sizeof raw_word);
+    sfl_word raw_word = {};
+    std::memcpy(&raw_word, bytes + i * raw.word_size, std::min(raw.word_size, sizeof raw_word));
     absl::StatusOr<std::string> text = TakeText(raw_word.text, SFL_MAX_WORD_BYTES, repair);
     if (!text.ok()) return text.status();
     TranscribedWord word;
@@ -91,14 +96,11 @@ absl::StatusOr<sfl_segment> CopyRaw(const sfl_segment* segment) {
   // Copied byte by byte: a plug-in's pointer need not be aligned.
   uint32_t struct_size = 0;
   std::memcpy(&struct_size, segment, sizeof struct_size);
-  if (struct_size < sizeof(sfl_segment)) {
+  if (struct_size < kMinSegmentSize) {
     return absl::InvalidArgumentError(absl::StrCat("a segment's struct_size is ", struct_size,
-                                                   "; at least ", sizeof(sfl_segment),
-                                                   " are needed"));
+                                                   "; at least ", kMinSegmentSize, " are needed"));
   }
-  sfl_segment raw;
-  std::memcpy(&raw, segment, sizeof raw);
-  return raw;
+  return CopyIn(segment);
 }
 
 }  // namespace

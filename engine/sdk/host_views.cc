@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "engine/abi/sized_struct.h"
 #include "engine/abi/status_codes.h"
 
 namespace superfluid::sdk {
@@ -63,9 +64,7 @@ std::vector<sfl_word> AbiWords(const std::vector<TranscribedWord>& words) {
 
 }  // namespace
 
-HostAudio::HostAudio(const sfl_audio& audio) {
-  std::memcpy(&audio_, &audio, std::min<size_t>(audio.struct_size, sizeof audio_));
-}
+HostAudio::HostAudio(const sfl_audio& audio) : audio_(CopyIn(&audio)) {}
 
 absl::StatusOr<AudioSource::Block> HostAudio::Read(absl::Span<float> out) {
   sfl_audio_block raw = {};
@@ -107,13 +106,20 @@ void HostSink::OnSegment(TranscribedSegment segment) {
   raw.word_count = words.size();
   raw.word_size = sizeof(sfl_word);
   Message message;
+  if (step_.emit == nullptr) {
+    status_ = absl::UnimplementedError("the host takes no segments");
+    return;
+  }
   const sfl_status code = step_.emit(step_.user, &raw, message.error());
   if (code != SFL_OK && status_.ok()) status_ = StatusFromAbi(code, message.text());
 }
 
-bool HostTick::LaneStopped(size_t lane) { return tick_.lane_stopped(tick_.user, lane) != 0; }
+bool HostTick::LaneStopped(size_t lane) {
+  return tick_.lane_stopped != nullptr && tick_.lane_stopped(tick_.user, lane) != 0;
+}
 
 void HostTick::Emit(size_t lane, absl::Span<const Token> tokens) {
+  if (tick_.emit == nullptr) return;  // They come again in the result.
   Message message;
   const sfl_status code =
       tick_.emit(tick_.user, lane, tokens.data(), tokens.size(), message.error());

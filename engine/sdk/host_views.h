@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "engine/abi/sized_struct.h"
 #include "engine/abi/superfluid_engine.h"
 #include "engine/audio/audio_source.h"
 #include "engine/call_control.h"
@@ -17,7 +18,8 @@
 namespace superfluid::sdk {
 
 // How a C++ engine in a plug-in sees what the host passed through the C interface.
-// Threads and lifetimes: those of the C structs, which are copied.
+// Threads and lifetimes: those of the C structs, which are copied as far as their struct_size says;
+// a function that a host lacks does nothing, but for the intake of segments (UNIMPLEMENTED).
 
 class HostAudio : public AudioSource {
  public:
@@ -72,9 +74,9 @@ CancelReason PollCallCancel(void* call) noexcept;
 class HostCall {
  public:
   explicit HostCall(const sfl_call& call)
-      : call_(call),
-        token_(&PollCallCancel, &call_),
-        control_(token_, [this] { call_.progress(call_.user); }) {}
+      : call_(CopyIn(&call)), token_(&PollCallCancel, &call_), control_(token_, [this] {
+          if (call_.progress != nullptr) call_.progress(call_.user);
+        }) {}
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
   ~HostCall() = default;

@@ -67,7 +67,7 @@ void Destroy(sfl_engine* engine) noexcept {
 sfl_status Describe(sfl_engine* engine, sfl_engine_info* info, sfl_output* capabilities,
                     sfl_error* error) noexcept {
   return Guarded(error, [&] {
-    FillInfo(*engine->engine, *info);
+    FillIn(info, [&](sfl_engine_info& raw) { FillInfo(*engine->engine, raw); });
     FillOutput(engine->engine->CapabilitiesJson(), *capabilities);
     return absl::OkStatus();
   });
@@ -76,12 +76,14 @@ sfl_status Describe(sfl_engine* engine, sfl_engine_info* info, sfl_output* capab
 sfl_status Memory(sfl_engine* engine, sfl_memory* memory, sfl_error* error) noexcept {
   return Guarded(error, [&] {
     const MemoryCounters counters = engine->engine->Memory();
-    memory->allocated_bytes = counters.allocated_bytes;
-    memory->host_retained_bytes = counters.host_retained_bytes;
-    memory->pool_blocks_total = counters.pool_blocks_total;
-    memory->pool_blocks_used = counters.pool_blocks_used;
-    memory->pool_bytes_evictable = counters.pool_bytes_evictable;
-    memory->tentative_bytes = counters.tentative_bytes;
+    FillIn(memory, [&](sfl_memory& raw) {
+      raw.allocated_bytes = counters.allocated_bytes;
+      raw.host_retained_bytes = counters.host_retained_bytes;
+      raw.pool_blocks_total = counters.pool_blocks_total;
+      raw.pool_blocks_used = counters.pool_blocks_used;
+      raw.pool_bytes_evictable = counters.pool_bytes_evictable;
+      raw.tentative_bytes = counters.tentative_bytes;
+    });
     return absl::OkStatus();
   });
 }
@@ -96,7 +98,7 @@ sfl_status Reset(sfl_engine* engine, sfl_error* error) noexcept {
 sfl_status Start(sfl_engine* engine, const sfl_transcription_params* params, const sfl_audio* audio,
                  sfl_transcription** job, sfl_error* error) noexcept {
   return Guarded(error, [&]() -> absl::Status {
-    auto started = engine->engine->StartTranscription(ParamsFromAbi(*params),
+    auto started = engine->engine->StartTranscription(ParamsFromAbi(CopyIn(params)),
                                                       std::make_unique<HostAudio>(*audio));
     if (!started.ok()) return started.status();
     if (*started == nullptr) return absl::InternalError("the engine returned no transcription");
@@ -108,7 +110,7 @@ sfl_status Start(sfl_engine* engine, const sfl_transcription_params* params, con
 sfl_status Step(sfl_engine* /*engine*/, sfl_transcription* job, const sfl_step* step,
                 uint32_t* outcome, sfl_error* error) noexcept {
   return Guarded(error, [&]() -> absl::Status {
-    sfl_step host = *step;
+    sfl_step host = CopyIn(step);
     const CancelToken token(&PollHostCancel, &host);
     HostSink sink(host);
     const StepBudget budget{absl::Microseconds(host.budget_us)};
@@ -124,9 +126,11 @@ sfl_status Progress(sfl_engine* /*engine*/, sfl_transcription* job, sfl_progress
                     sfl_error* error) noexcept {
   return Guarded(error, [&] {
     const TranscriptionProgress known = job->job->Progress();
-    progress->audio_ms = known.audio_ms;
-    progress->audio_total_ms = known.audio_total_ms;
-    CopyToArray(known.language, progress->language);
+    FillIn(progress, [&](sfl_progress& raw) {
+      raw.audio_ms = known.audio_ms;
+      raw.audio_total_ms = known.audio_total_ms;
+      CopyToArray(known.language, raw.language);
+    });
     return absl::OkStatus();
   });
 }
@@ -143,7 +147,7 @@ void Free(sfl_engine* /*engine*/, sfl_transcription* job) noexcept {
 sfl_status CreateEngine(EngineFactory factory, const sfl_config* config, const sfl_host* host,
                         sfl_engine** engine, sfl_error* error) noexcept {
   return Guarded(error, [&]() -> absl::Status {
-    auto made = factory(ConfigFromAbi(*config, *host));
+    auto made = factory(ConfigFromAbi(CopyIn(config), CopyIn(host)));
     if (!made.ok()) return made.status();
     if (*made == nullptr) return absl::InternalError("the factory returned no engine");
     *engine = std::make_unique<sfl_engine>(sfl_engine{*std::move(made)}).release();

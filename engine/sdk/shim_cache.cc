@@ -15,10 +15,11 @@ absl::Span<const uint64_t> MediaOf(const sfl_prefix& prefix) {
   return absl::MakeConstSpan(prefix.media_deps, prefix.media_dep_count);
 }
 
-sfl_status Match(sfl_engine* engine, const sfl_prefix* prefix, sfl_list* matches,
+sfl_status Match(sfl_engine* engine, const sfl_prefix* host, sfl_list* matches,
                  sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
-    const auto found = generation.Match(TokensOf(*prefix), MediaOf(*prefix));
+    const sfl_prefix prefix = CopyIn(host);
+    const auto found = generation.Match(TokensOf(prefix), MediaOf(prefix));
     if (!found.ok()) return found.status();
     FillList<sfl_space_match>(*found, *matches, [](const SpaceMatch& match, sfl_space_match& raw) {
       raw.space = static_cast<uint32_t>(match.space);
@@ -28,15 +29,18 @@ sfl_status Match(sfl_engine* engine, const sfl_prefix* prefix, sfl_list* matches
   });
 }
 
-sfl_status AcquireSeed(sfl_engine* engine, const sfl_prefix* prefix, sfl_lease* lease,
+sfl_status AcquireSeed(sfl_engine* engine, const sfl_prefix* host, sfl_lease* lease,
                        sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
+    const sfl_prefix prefix = CopyIn(host);
     const absl::StatusOr<Lease> granted = generation.AcquireSeed(
-        TokensOf(*prefix), prefix->prefix_len, prefix->determinism_class, MediaOf(*prefix));
+        TokensOf(prefix), prefix.prefix_len, prefix.determinism_class, MediaOf(prefix));
     if (!granted.ok()) return granted.status();
-    lease->seed = static_cast<uint64_t>(granted->seed);
-    lease->ttl_ms = granted->ttl_ms;
-    lease->ttl_ticks = granted->ttl_ticks;
+    FillIn(lease, [&](sfl_lease& raw) {
+      raw.seed = static_cast<uint64_t>(granted->seed);
+      raw.ttl_ms = granted->ttl_ms;
+      raw.ttl_ticks = granted->ttl_ticks;
+    });
     return absl::OkStatus();
   });
 }
@@ -74,12 +78,13 @@ sfl_status Unpublish(sfl_engine* engine, const uint32_t* tokens, size_t token_co
   });
 }
 
-sfl_status EvictCache(sfl_engine* engine, uint64_t target, const sfl_evict_policy* policy,
+sfl_status EvictCache(sfl_engine* engine, uint64_t target, const sfl_evict_policy* host,
                       uint64_t* freed, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
-    return Put(generation.EvictCache(target,
-                                     {policy->classes, policy->protected_bytes, policy->max_bytes}),
-               freed);
+    const sfl_evict_policy policy = CopyIn(host);
+    return Put(
+        generation.EvictCache(target, {policy.classes, policy.protected_bytes, policy.max_bytes}),
+        freed);
   });
 }
 

@@ -57,25 +57,25 @@ sfl_status Embed(sfl_engine* engine, const uint32_t* tokens, size_t token_count,
   });
 }
 
-sfl_status ForwardStage(sfl_engine* engine, const sfl_stage* stage, const sfl_call* call,
+sfl_status ForwardStage(sfl_engine* engine, const sfl_stage* raw, const sfl_call* call,
                         sfl_stage_result* result, sfl_output* hidden, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
     const HostCall host(*call);
+    const sfl_stage stage = CopyIn(raw);
     StageWork work;
-    work.tokens = absl::MakeConstSpan(stage->tokens, stage->token_count);
-    work.start_layer = stage->start_layer;
-    work.end_layer = stage->end_layer;
-    work.has_hidden = (stage->flags & SFL_STAGE_HAS_HIDDEN) != 0;
-    work.hidden = absl::string_view(static_cast<const char*>(stage->hidden), stage->hidden_size);
+    work.tokens = absl::MakeConstSpan(stage.tokens, stage.token_count);
+    work.start_layer = stage.start_layer;
+    work.end_layer = stage.end_layer;
+    work.has_hidden = (stage.flags & SFL_STAGE_HAS_HIDDEN) != 0;
+    work.hidden = absl::string_view(static_cast<const char*>(stage.hidden), stage.hidden_size);
     const absl::StatusOr<StageOutput> output = generation.ForwardStage(work, host.control());
     if (!output.ok()) return output.status();
-    if (const auto* const state = std::get_if<std::string>(&*output); state != nullptr) {
-      result->kind = SFL_STAGE_HIDDEN;
-      FillOutput(*state, *hidden);
-    } else {
-      result->kind = SFL_STAGE_TOKEN;
-      result->token = std::get<Token>(*output);
-    }
+    const auto* const state = std::get_if<std::string>(&*output);
+    if (state != nullptr) FillOutput(*state, *hidden);
+    FillIn(result, [&](sfl_stage_result& answer) {
+      answer.kind = state != nullptr ? SFL_STAGE_HIDDEN : SFL_STAGE_TOKEN;
+      if (state == nullptr) answer.token = std::get<Token>(*output);
+    });
     return absl::OkStatus();
   });
 }
@@ -112,7 +112,7 @@ sfl_status ProbeMedia(sfl_engine* engine, sfl_string path, const sfl_call* call,
   return WithGeneration(engine, error, [&](Generation& generation) {
     const HostCall host(*call);
     const absl::StatusOr<MediaInfo> probed = generation.ProbeMedia(Copied(path), host.control());
-    if (probed.ok()) InfoToHost(*probed, *info);
+    if (probed.ok()) FillIn(info, [&](sfl_media_info& raw) { InfoToHost(*probed, raw); });
     return probed.status();
   });
 }
@@ -125,7 +125,7 @@ sfl_status EncodeMedia(sfl_engine* engine, sfl_string path, const sfl_call* call
         generation.EncodeMedia(Copied(path), host.control());
     if (!encoded.ok()) return encoded.status();
     *media = static_cast<uint64_t>(encoded->handle);
-    InfoToHost(encoded->info, *info);
+    FillIn(info, [&](sfl_media_info& raw) { InfoToHost(encoded->info, raw); });
     return absl::OkStatus();
   });
 }

@@ -28,11 +28,14 @@ sfl_status SnapshotBoundary(sfl_engine* engine, uint64_t sequence, uint32_t spac
 sfl_status SizeOfExport(sfl_engine* engine, const sfl_state_range* what, sfl_export_size* size,
                         sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
+    const sfl_state_range range = CopyIn(what);
     const absl::StatusOr<ExportSize> answer =
-        generation.SizeOfExport(SequenceOf(*what), SpaceOf(*what), RangeOf(*what), what->encoding);
+        generation.SizeOfExport(SequenceOf(range), SpaceOf(range), RangeOf(range), range.encoding);
     if (!answer.ok()) return answer.status();
-    size->bytes = answer->bytes;
-    size->sizing_gen = answer->sizing_gen;
+    FillIn(size, [&](sfl_export_size& raw) {
+      raw.bytes = answer->bytes;
+      raw.sizing_gen = answer->sizing_gen;
+    });
     return absl::OkStatus();
   });
 }
@@ -40,8 +43,9 @@ sfl_status SizeOfExport(sfl_engine* engine, const sfl_state_range* what, sfl_exp
 sfl_status Provenance(sfl_engine* engine, const sfl_state_range* what, sfl_digest* provenance,
                       sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
+    const sfl_state_range range = CopyIn(what);
     const absl::StatusOr<Digest> answer =
-        generation.Provenance(SequenceOf(*what), SpaceOf(*what), RangeOf(*what));
+        generation.Provenance(SequenceOf(range), SpaceOf(range), RangeOf(range));
     if (answer.ok()) *provenance = DigestToHost(*answer);
     return answer.status();
   });
@@ -54,30 +58,32 @@ absl::Status PutJob(absl::StatusOr<std::unique_ptr<StateJob>> started, sfl_state
   return absl::OkStatus();
 }
 
-sfl_status ExportStart(sfl_engine* engine, const sfl_state_export* raw, void* out, size_t size,
+sfl_status ExportStart(sfl_engine* engine, const sfl_state_export* host, void* out, size_t size,
                        sfl_state_job** job, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
+    const sfl_state_export raw = CopyIn(host);
     StateExport what;
-    what.sequence = SequenceOf(raw->what);
-    what.space = SpaceOf(raw->what);
-    what.range = RangeOf(raw->what);
-    what.encoding = raw->what.encoding;
-    what.free_device_copy = (raw->flags & SFL_EXPORT_FREE_DEVICE_COPY) != 0;
+    what.sequence = SequenceOf(raw.what);
+    what.space = SpaceOf(raw.what);
+    what.range = RangeOf(raw.what);
+    what.encoding = raw.what.encoding;
+    what.free_device_copy = (raw.flags & SFL_EXPORT_FREE_DEVICE_COPY) != 0;
     return PutJob(generation.StartExport(what, absl::MakeSpan(static_cast<std::byte*>(out), size)),
                   job);
   });
 }
 
-sfl_status ImportStart(sfl_engine* engine, const sfl_state_import* raw, const void* bytes,
+sfl_status ImportStart(sfl_engine* engine, const sfl_state_import* host, const void* bytes,
                        size_t size, sfl_state_job** job, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) {
+    const sfl_state_import raw = CopyIn(host);
     StateImport what;
-    what.sequence = SequenceOf(raw->what);
-    what.space = SpaceOf(raw->what);
-    what.range = RangeOf(raw->what);
-    what.encoding = raw->what.encoding;
-    what.provenance = DigestFromHost(raw->provenance);
-    what.replace = (raw->flags & SFL_IMPORT_REPLACE) != 0;
+    what.sequence = SequenceOf(raw.what);
+    what.space = SpaceOf(raw.what);
+    what.range = RangeOf(raw.what);
+    what.encoding = raw.what.encoding;
+    what.provenance = DigestFromHost(raw.provenance);
+    what.replace = (raw.flags & SFL_IMPORT_REPLACE) != 0;
     return PutJob(generation.StartImport(
                       what, absl::MakeConstSpan(static_cast<const std::byte*>(bytes), size)),
                   job);
@@ -99,13 +105,15 @@ uint32_t OutcomeToHost(StateJobOutcome outcome) {
 sfl_status StateStep(sfl_engine* /*engine*/, sfl_state_job* job, const sfl_state_step* step,
                      sfl_state_progress* progress, sfl_error* error) noexcept {
   return Guarded(error, [&]() -> absl::Status {
-    sfl_state_step host = *step;
+    sfl_state_step host = CopyIn(step);
     const CancelToken token(&PollStateCancel, &host);
     const StepBudget budget{absl::Microseconds(host.budget_us)};
     const absl::StatusOr<StateJobOutcome> outcome = job->job->Step(budget, token);
     if (!outcome.ok()) return outcome.status();
-    progress->outcome = OutcomeToHost(*outcome);
-    progress->bytes_moved = job->job->bytes_moved();
+    FillIn(progress, [&](sfl_state_progress& raw) {
+      raw.outcome = OutcomeToHost(*outcome);
+      raw.bytes_moved = job->job->bytes_moved();
+    });
     return absl::OkStatus();
   });
 }

@@ -21,8 +21,8 @@ sfl_status Strategies(sfl_engine* engine, sfl_list* strategies, sfl_error* error
 
 void ListsFromHost(const sfl_strategy& raw, StrategySpec& spec) {
   for (size_t i = 0; i < raw.artifact_count; ++i) {
-    const auto& artifact = *static_cast<const sfl_strategy_artifact*>(
-        sfl_offset(raw.artifacts, raw.artifact_stride, i));
+    const sfl_strategy_artifact artifact = CopyIn(static_cast<const sfl_strategy_artifact*>(
+        sfl_offset(raw.artifacts, raw.artifact_stride, i)));
     spec.artifacts.push_back({artifact.role, DigestFromHost(artifact.content_hash),
                               artifact.byte_size, Copied(artifact.path)});
   }
@@ -84,9 +84,9 @@ sfl_status RegisterStrategy(sfl_engine* engine, const sfl_strategy* strategy,
                             sfl_strategy_terms* terms, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
     const absl::StatusOr<StrategyTerms> granted =
-        generation.RegisterStrategy(SpecFromHost(*strategy));
+        generation.RegisterStrategy(SpecFromHost(CopyIn(strategy)));
     if (!granted.ok()) return granted.status();
-    TermsToHost(*granted, *terms);
+    FillIn(terms, [&](sfl_strategy_terms& raw) { TermsToHost(*granted, raw); });
     return absl::OkStatus();
   });
 }

@@ -45,10 +45,14 @@ void LaneToHost(const LaneResult& result, const sfl_lane& lane, sfl_lane_result&
 
 sfl_status RunTick(sfl_engine* engine, const sfl_tick* raw, sfl_error* error) noexcept {
   return WithGeneration(engine, error, [&](Generation& generation) -> absl::Status {
-    sfl_tick host = *raw;
+    sfl_tick host = CopyIn(raw);
+    std::vector<sfl_lane> host_lanes;
     std::vector<LaneWork> lanes;
+    host_lanes.reserve(host.lane_count);
+    lanes.reserve(host.lane_count);
     for (size_t i = 0; i < host.lane_count; ++i) {
-      lanes.push_back(LaneFromHost(*sfl_tick_lane(&host, i)));
+      host_lanes.push_back(CopyIn(sfl_tick_lane(&host, i)));
+      lanes.push_back(LaneFromHost(host_lanes.back()));
     }
     const CancelToken token(&PollTickCancel, &host);
     HostTick tick_host(host);
@@ -60,7 +64,8 @@ sfl_status RunTick(sfl_engine* engine, const sfl_tick* raw, sfl_error* error) no
       return absl::InternalError("the engine answered for more or fewer lanes than there are");
     }
     for (size_t i = 0; i < lanes.size(); ++i) {
-      LaneToHost((*results)[i], *sfl_tick_lane(&host, i), *sfl_tick_result(&host, i));
+      FillIn(sfl_tick_result(&host, i),
+             [&](sfl_lane_result& result) { LaneToHost((*results)[i], host_lanes[i], result); });
     }
     return absl::OkStatus();
   });

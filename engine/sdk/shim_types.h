@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "engine/abi/sized_struct.h"
 #include "engine/abi/status_codes.h"
 #include "engine/abi/superfluid_engine.h"
 #include "engine/engine.h"
@@ -88,7 +89,14 @@ inline void FillOutput(absl::string_view text, sfl_output& output) {
 template <typename Element, typename Values, typename Convert>
 void FillList(const Values& values, sfl_list& list, Convert&& convert) {
   const size_t count = std::min<size_t>(values.size(), list.capacity);
-  for (size_t i = 0; i < count; ++i) convert(values[i], *SFL_AT(Element, &list, i));
+  for (size_t i = 0; i < count; ++i) {
+    Element* const element = SFL_AT(Element, &list, i);
+    if constexpr (SizedStruct<Element>) {
+      FillIn(element, [&](Element& copy) { convert(values[i], copy); });
+    } else {
+      convert(values[i], *element);
+    }
+  }
   list.count = values.size();
 }
 
