@@ -2,18 +2,21 @@
 
 #include <ggml.h>
 #include <gguf.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "engine/loader/model_files.h"
 #include "engine/sampling/mix.h"
 
 namespace superfluid {
@@ -137,7 +140,6 @@ class Header {
     if (tensors > 0 && (start > in_.size() || last_byte_ > in_.size() - start)) {
       return Bad("its tensors go beyond its end; it is truncated");
     }
-    if (facts_.architecture.empty()) return Bad("it does not say its architecture");
     if (in_.left() > 0 && !in_.Sample()) return absl::NotFoundError("the file cannot be read");
     for (GgufFacts::Tensor& tensor : facts_.tensors) tensor.start += start;
     facts_.file_bytes = in_.size();
@@ -250,8 +252,13 @@ bool IsComputedWith(ggml_type type) {
          ggml_is_quantized(type);
 }
 
+struct FreeHash {
+  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+};
+using TensorHash = std::unique_ptr<XXH3_state_t, FreeHash>;
+
 absl::Status CheckTensor(std::ifstream& file, const GgufFacts::Tensor& tensor,
-                         const CallControl& control) {
+                         const CallControl& control, XXH3_state_t* hash) {
   const auto type = static_cast<ggml_type>(tensor.type);
   if (!IsComputedWith(type)) {
     return Bad(absl::StrCat("the tensor ", tensor.name, " has the type ", ggml_type_name(type)));
@@ -268,25 +275,57 @@ absl::Status CheckTensor(std::ifstream& file, const GgufFacts::Tensor& tensor,
     if (!ggml_validate_row_data(type, bytes.data(), count)) {
       return Bad(absl::StrCat("the tensor ", tensor.name, " holds what is no finite number"));
     }
+    XXH3_64bits_update(hash, bytes.data(), count);
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<GgufFacts> CheckGguf(const std::string& path, const CallControl& control) {
+absl::StatusOr<GgufFacts> CheckFile(const std::string& path, const CallControl& control) {
   absl::StatusOr<GgufFacts> facts = Header(path, control).Check();
   if (!facts.ok() && control.token().cancelled()) return absl::CancelledError("cancelled");
   return facts;
 }
 
-absl::Status CheckGgufTensors(const std::string& path, const GgufFacts& facts,
-                              const CallControl& control) {
+}  // namespace
+
+absl::StatusOr<GgufFacts> CheckGguf(const std::string& path, const CallControl& control) {
+  absl::StatusOr<GgufFacts> facts = CheckFile(path, control);
+  if (facts.ok() && facts->architecture.empty()) return Bad("it does not say its architecture");
+  return facts;
+}
+
+absl::StatusOr<GgufFacts> CheckGgufModel(const std::string& path, const CallControl& control) {
+  absl::StatusOr<GgufFacts> whole = GgufFacts();
+  for (const std::string& shard : ShardsOf(path)) {
+    // Only the first shard says what the model is.
+    const bool is_first = whole->file_bytes == 0;
+    absl::StatusOr<GgufFacts> facts =
+        is_first ? CheckGguf(shard, control) : CheckFile(shard, control);
+    if (!facts.ok()) {
+      return absl::Status(facts.status().code(),
+                          absl::StrCat(shard, ": ", facts.status().message()));
+    }
+    if (is_first) {
+      whole = std::move(facts);
+      continue;
+    }
+    whole->file_bytes += facts->file_bytes;
+    whole->fingerprint = Mix(whole->fingerprint, facts->fingerprint);
+  }
+  return whole;
+}
+
+absl::StatusOr<uint64_t> CheckGgufTensors(const std::string& path, const GgufFacts& facts,
+                                          const CallControl& control) {
+  const TensorHash hash(XXH3_createState());
+  if (hash == nullptr) return absl::ResourceExhaustedError("no memory to hash the tensors");
+  XXH3_64bits_reset(hash.get());
   std::ifstream file(path, std::ios::binary);
   for (const GgufFacts::Tensor& tensor : facts.tensors) {
-    if (absl::Status status = CheckTensor(file, tensor, control); !status.ok()) return status;
+    absl::Status status = CheckTensor(file, tensor, control, hash.get());
+    if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return XXH3_64bits_digest(hash.get());
 }
 
 }  // namespace superfluid

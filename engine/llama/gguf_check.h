@@ -15,7 +15,8 @@ struct GgufFacts {
   std::string architecture;  // general.architecture: "llama"
   std::string type;          // general.type: "model", "adapter", or empty
   uint64_t file_bytes = 0;
-  // Of the header, the size and samples of the tensors' bytes: another model has another one.
+  // Of the header, the size and samples of the tensors' bytes: models that were made differently
+  // have different ones, a copy with a few bytes changed by hand may not.
   uint64_t fingerprint = 0;
   // In the order of the header.
   struct Tensor {
@@ -35,10 +36,16 @@ struct GgufFacts {
 absl::StatusOr<GgufFacts> CheckGguf(const std::string& path,
                                     const CallControl& control = CallControl());
 
+// The same of a model, which may be split into shards: each is checked, and the facts are of the
+// first, but for the size and the fingerprint, which are of all. Errors name the file.
+absl::StatusOr<GgufFacts> CheckGgufModel(const std::string& path,
+                                         const CallControl& control = CallControl());
+
 // Reads the tensors' bytes once, part by part, each a sign of life: what the library then reads is
 // in the page cache, and holds numbers. Errors: those of CheckGguf; InvalidArgument: a tensor of a
 // type that nothing is computed with, or one that holds something that is no finite number.
-absl::Status CheckGgufTensors(const std::string& path, const GgufFacts& facts,
+// Returns a hash of all the bytes (XXH3, 64 bits).
+absl::StatusOr<uint64_t> CheckGgufTensors(const std::string& path, const GgufFacts& facts,
                               const CallControl& control);
 
 }  // namespace superfluid

@@ -56,9 +56,9 @@ absl::StatusOr<uint64_t> LlamaAdapter::Load(const std::string& path, const CallC
     return absl::InvalidArgumentError(
         absl::StrCat("the adapter is for a model of architecture ", facts->architecture));
   }
-  absl::Status numbers = CheckGgufTensors(path, *facts, control);
-  if (numbers.ok()) numbers = control.GoOn();
-  if (!numbers.ok()) return numbers;
+  const absl::StatusOr<uint64_t> contents = CheckGgufTensors(path, *facts, control);
+  if (!contents.ok()) return contents.status();
+  if (absl::Status status = control.GoOn(); !status.ok()) return status;
   (void)model_.library().TakeError();
   llama_adapter_lora* loaded = LoadFile(model_.model(), path);
   if (loaded == nullptr) {
@@ -73,7 +73,7 @@ absl::StatusOr<uint64_t> LlamaAdapter::Load(const std::string& path, const CallC
   if (adapter_ != nullptr) llama_adapter_lora_free(adapter_);
   adapter_ = loaded;
   bytes_ = facts->file_bytes;
-  return FingerprintOf(facts->fingerprint, scale_);
+  return FingerprintOf(Mix(facts->fingerprint, *contents), scale_);
 }
 
 void LlamaAdapter::Unload() {

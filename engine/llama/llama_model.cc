@@ -64,11 +64,8 @@ absl::StatusOr<std::unique_ptr<LlamaModel>> LlamaModel::Load(const EngineConfig&
   if (config.model_path.empty()) {
     return absl::InvalidArgumentError("the llama engine needs a model: a file in the GGUF format");
   }
-  absl::StatusOr<GgufFacts> facts = CheckGguf(config.model_path);
-  if (!facts.ok()) {
-    return absl::Status(facts.status().code(),
-                        absl::StrCat(config.model_path, ": ", facts.status().message()));
-  }
+  absl::StatusOr<GgufFacts> facts = CheckGgufModel(config.model_path);
+  if (!facts.ok()) return facts.status();
   if (facts->type == "adapter") {
     return absl::InvalidArgumentError("the file is an adapter, not a model");
   }

@@ -18,7 +18,7 @@
 namespace superfluid {
 namespace {
 
-constexpr absl::string_view kDomain = "superfluid engine bundle 1";
+constexpr absl::string_view kDomain = "superfluid engine bundle 2";
 constexpr size_t kBlockBytes = size_t{1} << 20U;
 
 class OpenFile {
@@ -100,39 +100,35 @@ absl::Status BundleHasher::AddContents(const OpenFile& file, const std::string& 
   return absl::AbortedError(absl::StrCat("'", path, "' changed while it was read"));
 }
 
-absl::Status AddFolder(const std::string& folder, BundleHasher& hasher) {
-  const absl::StatusOr<std::vector<ModelFile>> files = ListModelFiles(folder);
-  if (!files.ok()) return files.status();
-  hasher.AddTag('D');
-  hasher.AddNumber(files->size());
-  for (const ModelFile& file : *files) {
-    hasher.AddText(file.name);
+absl::Status AddModel(const std::string& path, BundleHasher& hasher) {
+  const absl::StatusOr<ModelParts> parts = PartsOfModel(path);
+  if (!parts.ok()) return parts.status();
+  const bool is_folder = parts->kind == ModelParts::Kind::kFolder;
+  hasher.AddTag(static_cast<char>(parts->kind));
+  if (is_folder || parts->kind == ModelParts::Kind::kShards) hasher.AddNumber(parts->files.size());
+  for (const ModelFile& file : parts->files) {
+    if (is_folder) hasher.AddText(file.name);
     if (absl::Status status = hasher.AddFile(file.path); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status AddModel(const std::string& path, BundleHasher& hasher) {
-  if (path.empty()) {
-    hasher.AddTag('N');
-    return absl::OkStatus();
-  }
-  struct stat info = {};
-  if (stat(path.c_str(), &info) != 0) return ErrnoStatus(path, errno);
-  if (S_ISDIR(info.st_mode)) return AddFolder(path, hasher);
-  hasher.AddTag('F');
-  return hasher.AddFile(path);
-}
-
-void AddOptions(EngineOptions options, BundleHasher& hasher) {
+absl::Status AddOptions(EngineOptions options, BundleHasher& hasher) {
   std::stable_sort(options.begin(), options.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   hasher.AddTag('O');
   hasher.AddNumber(options.size());
   for (const auto& [key, value] : options) {
     hasher.AddText(key);
-    hasher.AddText(value);
+    if (!NamesFile(value)) {
+      hasher.AddTag('T');
+      hasher.AddText(value);
+      continue;
+    }
+    hasher.AddTag('F');
+    if (absl::Status status = hasher.AddFile(value); !status.ok()) return status;
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -145,7 +141,7 @@ absl::StatusOr<std::array<uint8_t, 32>> EngineBundleHash(const std::string& libr
   hasher.AddTag('L');
   if (absl::Status status = hasher.AddFile(library_path); !status.ok()) return status;
   if (absl::Status status = AddModel(model_path, hasher); !status.ok()) return status;
-  AddOptions(options, hasher);
+  if (absl::Status status = AddOptions(options, hasher); !status.ok()) return status;
   return hasher.Finish();
 }
 

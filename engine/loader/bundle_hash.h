@@ -18,13 +18,16 @@ using EngineOptions = std::vector<std::pair<std::string, std::string>>;
 //
 // The bytes hashed, in order; every number is 64 bits, little-endian, every text and file is
 // preceded by its length:
-//   "superfluid engine bundle 1"
+//   "superfluid engine bundle 2"
 //   'L' and the library's bytes
-//   'N' for no model (an empty path); 'F' and the file's bytes; or 'D', the number of files in the
-//       folder and below, and for each its relative name (parts joined by '/') and its bytes, in
-//       the order of the names' bytes. Empty folders do not count
-//   'O', the number of options, and for each its key and value, in the order of the keys; options
-//       of the same key keep their order
+//   'N' for no model (an empty path); 'F' and the file's bytes; 'S', the number of shards of a
+//   split
+//       model and the bytes of each; or 'D', the number of files in the folder and below, and for
+//       each its relative name (parts joined by '/') and its bytes, in the order of the names'
+//       bytes. Empty folders do not count
+//   'O', the number of options, and for each, in the order of the keys, its key and 'T' and its
+//       value, or, where that is the path of a file (a projector, a voice detector), 'F' and the
+//       file's bytes; options of the same key keep their order
 // Symbolic links are followed, so that a link and a copy are the same.
 //
 // Reads everything, which takes seconds for each GB (2.7 s measured on a busy machine with the file

@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -16,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxEntries = 10'000;
 constexpr size_t kMaxLevels = 64;
+constexpr size_t kShardDigits = 5;
 
 absl::Status Failed(absl::string_view path, const std::error_code& error) {
   const std::string text = absl::StrCat("'", path, "': ", error.message());
@@ -87,9 +91,7 @@ absl::Status Walk::Entry(const fs::path& path, const std::string& name) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<ModelFile>> ListModelFiles(const std::string& folder) {
+absl::StatusOr<std::vector<ModelFile>> FilesIn(const std::string& folder) {
   Walk walk;
   if (absl::Status status = walk.Folder(folder, ""); !status.ok()) {
     return absl::Status(status.code(),
@@ -99,6 +101,55 @@ absl::StatusOr<std::vector<ModelFile>> ListModelFiles(const std::string& folder)
   std::sort(files.begin(), files.end(),
             [](const ModelFile& a, const ModelFile& b) { return a.name < b.name; });
   return files;
+}
+
+}  // namespace
+
+std::vector<std::string> ShardsOf(const std::string& path) {
+  static constexpr absl::string_view kFirst = "-00001-of-";
+  static constexpr absl::string_view kEnding = ".gguf";
+  const size_t ending = kShardDigits + kEnding.size();
+  const absl::string_view name = path;
+  if (name.size() < kFirst.size() + ending || !absl::EndsWith(name, kEnding)) return {path};
+  const absl::string_view digits = name.substr(name.size() - ending, kShardDigits);
+  const absl::string_view start = name.substr(0, name.size() - ending);
+  int count = 0;
+  const bool is_number = std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit);
+  if (!is_number || !absl::SimpleAtoi(digits, &count) || !absl::EndsWith(start, kFirst)) {
+    return {path};
+  }
+  std::vector<std::string> shards;
+  for (int i = 1; i <= count; ++i) {
+    shards.push_back(absl::StrCat(start.substr(0, start.size() - kFirst.size()), "-",
+                                  absl::Dec(i, absl::kZeroPad5), "-of-", digits, kEnding));
+  }
+  return shards.empty() ? std::vector<std::string>{path} : shards;
+}
+
+absl::StatusOr<ModelParts> PartsOfModel(const std::string& path) {
+  if (path.empty()) return ModelParts{};
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return absl::NotFoundError(absl::StrCat("'", path, "' does not exist"));
+  }
+  if (error) return Failed(path, error);
+  if (fs::is_directory(status)) {
+    absl::StatusOr<std::vector<ModelFile>> files = FilesIn(path);
+    if (!files.ok()) return files.status();
+    return ModelParts{ModelParts::Kind::kFolder, *std::move(files)};
+  }
+  ModelParts parts;
+  for (const std::string& shard : ShardsOf(path)) {
+    parts.files.push_back({fs::path(shard).filename().string(), shard});
+  }
+  parts.kind = parts.files.size() > 1 ? ModelParts::Kind::kShards : ModelParts::Kind::kFile;
+  return parts;
+}
+
+bool NamesFile(const std::string& value) {
+  std::error_code error;
+  return !value.empty() && fs::is_regular_file(value, error) && !error;
 }
 
 }  // namespace superfluid

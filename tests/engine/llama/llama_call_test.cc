@@ -204,11 +204,28 @@ TEST_F(LlamaCallTest, AnAdapterThatHoldsNoNumbersIsRefused) {
   EXPECT_EQ(*generation().CurrentAdapter(), AdapterId{});
 }
 
+TEST_F(LlamaCallTest, AnAdapterIsKnownByEachOfItsBytes) {
+  std::string bytes = Bytes(ModelFile("tiny_lora.gguf"));
+  const std::string path = Temporary("same_lora.gguf", bytes);
+  const auto facts = CheckGguf(path);
+  ASSERT_TRUE(facts.ok());
+  const auto before = CheckGgufTensors(path, *facts, CallControl());
+  ASSERT_TRUE(before.ok()) << before.status();
+  for (const GgufFacts::Tensor& tensor : facts->tensors) {
+    std::string changed = bytes;
+    changed[tensor.start] = static_cast<char>(changed[tensor.start] ^ 1);
+    const auto after =
+        CheckGgufTensors(Temporary("other_lora.gguf", changed), *facts, CallControl());
+    ASSERT_TRUE(after.ok()) << after.status();
+    EXPECT_NE(*after, *before) << tensor.name;
+  }
+}
+
 TEST_F(LlamaCallTest, ATensorOfATypeThatNothingIsComputedWithIsRefused) {
   GgufFacts facts;
   facts.tensors.push_back({"whole.numbers", GGML_TYPE_I32, 0, 8});
   const absl::Status status =
-      CheckGgufTensors(Temporary("numbers", "12345678"), facts, CallControl());
+      CheckGgufTensors(Temporary("numbers", "12345678"), facts, CallControl()).status();
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
 }
 

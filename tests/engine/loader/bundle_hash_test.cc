@@ -36,16 +36,16 @@ class BundleHashTest : public ::testing::Test {
 
 // The expected values come from another implementation of the header's description.
 TEST_F(BundleHashTest, KnownValues) {
-  EXPECT_EQ(Hash(""), "1d5d477c9334c3d7728facd520856633963755763f259fa17cce014f1addbbb9");
+  EXPECT_EQ(Hash(""), "ae181acf9b45cb14734aa26fbe60a077e8c51f3063bc478aae39cdfaf6cba568");
   EXPECT_EQ(Hash(folder_.Write("m", "model"), {{"b", "2"}, {"a", "1"}}),
-            "fe2647d67513cde120262c036a3f8136a67361e550ee24a55cebc4c6f321297c");
+            "39867b506ebf9e26c4ecfa2e73c0b51d53fb9bab31c2cbc3273dc02493a6383c");
   folder_.Write("model/x", "1");
   folder_.Write("model/sub/y", "22");
   folder_.Write("model/a-b", "");
   folder_.Write("model/a/b", "333");
   std::filesystem::create_directories(folder_.Path("model/empty"));
   EXPECT_EQ(Hash(folder_.Path("model")),
-            "ffd4d7f428ce770e86d3221e333551fff9bab4635d682ef13e4f3d8508f54e2a");
+            "b7a2cb3ab85cdac039f9df13afebb4fa6752dac036c86013ff4d52717a356bdf");
 }
 
 TEST_F(BundleHashTest, ChangesWithEachPart) {
@@ -89,6 +89,32 @@ TEST_F(BundleHashTest, DoesNotChangeOtherwise) {
   std::filesystem::last_write_time(folder_.Path("two/sub/b"), {});
   EXPECT_EQ(Hash(folder_.Path("two"), {{"y", "2"}, {"x", "1"}}), before);
   EXPECT_EQ(Hash(folder_.Path("two/"), {{"x", "1"}, {"y", "2"}}), before);
+}
+
+// A projector or a voice detector is part of what computes; where it lies is not.
+TEST_F(BundleHashTest, FilesOfOptionsCountByWhatTheyHold) {
+  const std::string before = Hash("", {{"mmproj", folder_.Write("a/projector", "1")}});
+  EXPECT_EQ(Hash("", {{"mmproj", folder_.Write("b/other", "1")}}), before);
+  folder_.Write("a/projector", "2");
+  EXPECT_NE(Hash("", {{"mmproj", folder_.Path("a/projector")}}), before);
+  EXPECT_NE(Hash("", {{"mmproj", "1"}}), before);
+  // A folder's name is a text like any other.
+  EXPECT_EQ(Hash("", {{"x", folder_.Path("a")}}), Hash("", {{"x", folder_.Path("a")}}));
+}
+
+TEST_F(BundleHashTest, EveryShardOfASplitModelCounts) {
+  const std::string first = folder_.Write("m-00001-of-00003.gguf", "1");
+  EXPECT_EQ(ErrorOf(first), absl::StatusCode::kNotFound);
+  folder_.Write("m-00002-of-00003.gguf", "2");
+  folder_.Write("m-00003-of-00003.gguf", "3");
+  const std::string before = Hash(first);
+  folder_.Write("m-00003-of-00003.gguf", "4");
+  EXPECT_NE(Hash(first), before);
+  // A name that looks like one, but is none.
+  for (const char* name : {"m-00002-of-00003.gguf", "m-00001-of-0003.gguf", "m-00001-of-00001.gguf",
+                           "m-00001-of-00000.gguf", "m-00001-of-+0003.gguf", "-of-00003.gguf"}) {
+    EXPECT_EQ(Hash(folder_.Write(name, "x")), Hash(folder_.Write("x", "x"))) << name;
+  }
 }
 
 TEST_F(BundleHashTest, HashesLargeFilesInPieces) {
