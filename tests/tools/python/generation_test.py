@@ -2,6 +2,7 @@
 """The Python client's ticks, state and buffers, against the real worker with the `sim` engine."""
 
 import pathlib
+import signal
 import sys
 import threading
 import unittest
@@ -66,6 +67,34 @@ class Generation(Case):
             for tick in ticks:
                 self.assertIsNone(tick.result().lanes[0].error)
             self.assertGreater(refused, 0)
+
+    def test_ticks_that_nobody_waits_for_give_their_slots_back(self):
+        with connect(self.worker) as client:
+            lane = client.tick([Lane(tokens=[1], max_tokens=1)]).lanes[0]
+            slots = client._session.tokens_in.spec.slots
+            for i in range(2 * slots + 8):
+                more = Lane(sequence=lane.sequence, tokens=[i % 200], max_tokens=0, kind="prefill")
+                with client.submit([more], partial_emits=i % 2 == 0):
+                    pass
+                if i % 8 == 0:
+                    self.assertIsNone(client.tick([more]).lanes[0].error)  # behind all of them
+            self.assertIsNone(client.tick([more]).lanes[0].error)
+            self.assertEqual(client._inboxes, {})
+
+    def test_a_closed_tick_has_an_error_and_no_waiting(self):
+        with connect(self.worker) as client:
+            with client.submit([Lane(tokens=[1], max_tokens=1)]) as tick:
+                result = tick.result()
+            self.assertIs(tick.result(), result)
+            self.worker.process.send_signal(signal.SIGSTOP)
+            try:
+                with client.submit([Lane(tokens=[1], max_tokens=1)]) as tick:
+                    pass
+                with self.assertRaises(superfluid.CancelledError):
+                    tick.result()
+                self.assertEqual(list(tick), [])
+            finally:
+                self.worker.process.send_signal(signal.SIGCONT)
 
     def test_a_stop_bit_ends_a_lane(self):
         with connect(self.worker) as client:

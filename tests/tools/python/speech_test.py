@@ -66,6 +66,34 @@ class Speech(Case):
                     pass
             self.assertEqual(len(client.transcribe(self.file).segments), 5)
 
+    def test_after_the_block_there_is_an_error_and_no_waiting(self):
+        with connect(self.worker) as client:
+            with client.start(self.file, prompt=SLOW) as job:
+                self.assertIsNotNone(job.next(PATIENCE))
+            with self.assertRaises(superfluid.CancelledError) as caught:
+                job.result(PATIENCE)
+            self.assertEqual(caught.exception.transcript.segments, ())
+            with self.assertRaises(superfluid.CancelledError):
+                job.result(PATIENCE)
+            self.assertEqual(list(job), [])
+            with client.start(self.file) as job:
+                transcript = job.result(PATIENCE)
+            self.assertEqual(job.result(PATIENCE).text, transcript.text)
+
+    def test_what_cannot_be_said_is_an_error_of_this_library(self):
+        with connect(self.worker) as client:
+            for seconds in (float("inf"), float("nan"), 1e12):
+                with self.assertRaises(superfluid.InvalidArgumentError):
+                    client.transcribe(self.file, deadline=seconds)
+                with self.assertRaises(superfluid.InvalidArgumentError):
+                    client.drain(deadline=seconds)
+            for surrogate in ({"prompt": "\ud800"}, {"language": "\ud800"}):
+                with self.assertRaises(superfluid.InvalidArgumentError):
+                    client.transcribe(self.file, **surrogate)
+            with self.assertRaises(superfluid.InvalidArgumentError):
+                client.transcribe("/\ud800.wav")
+            self.assertEqual(len(client.transcribe(self.file).segments), 5)
+
     def test_a_deadline_ends_it(self):
         with connect(self.worker) as client:
             with self.assertRaises(superfluid.DeadlineExceededError) as caught:

@@ -6,8 +6,10 @@ the plain client performs them by blocking, the asyncio client by awaiting.
 
 from __future__ import annotations
 
-import json
 import itertools
+import json
+import math
+import os
 from collections import deque
 from typing import Any, Callable, Deque, Generator, NamedTuple, Optional, Type, TypeVar, Union
 
@@ -30,12 +32,43 @@ URGENT = frozenset({"PING", "TRANSCRIBE_CANCEL", "OP_CANCEL"})
 AUDIO_FRAME_BYTES = 64 << 10  # a frame on its way cannot be overtaken, so none is long
 
 
+def utf8(text: str, what: str) -> bytes:
+    """Returns a text's bytes. Raises InvalidArgumentError for one that has none in UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"the {what} is not valid text: {error.reason}") from None
+
+
+def path_bytes(path: Union[str, bytes]) -> bytes:
+    """Returns the bytes of a path. Raises InvalidArgumentError if the file system has none for it."""
+    try:
+        return os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"the path has no bytes: {error.reason}") from None
+
+
+def deadline_units(seconds: float, per_second: int, bits: int) -> int:
+    """Returns a deadline as Link W has it: at least 1, since 0 is none.
+
+    Raises InvalidArgumentError for one that is no finite number, or does not fit into the bits.
+    """
+    if not math.isfinite(seconds) or seconds * per_second >= 1 << bits:
+        raise InvalidArgumentError(f"a deadline of {seconds} s cannot be; None is no deadline")
+    return max(1, round(seconds * per_second))
+
+
 class Inbox:
     """The answers to one request, in order, until somebody takes them."""
 
     def __init__(self) -> None:
         self.seq = 0
         self.messages: Deque[Message] = deque()
+
+    def deliver(self, message: Message) -> bool:
+        """Takes an answer from whoever reads; returns whether there may be more that it wants."""
+        self.messages.append(message)
+        return True
 
     def absorb(self) -> None:
         """Called whenever somebody who waits for this inbox is woken."""
@@ -348,7 +381,7 @@ def call(name: str, fields: dict[str, Any], timeout: Optional[float] = DEFAULT) 
 
 def drain(cancel_transcriptions: bool, deadline: Optional[float], shut_down: bool,
           patience: float) -> Steps["pb.Drained"]:
-    milliseconds = 0 if deadline is None else max(1, round(deadline * 1000))
+    milliseconds = 0 if deadline is None else deadline_units(deadline, 1000, 32)
     timeout = None if deadline is None else deadline + patience
     message = pb.DrainReq(cancel_transcriptions=cancel_transcriptions, deadline_ms=milliseconds,
                           shut_down=shut_down)

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from superfluid import core
 from superfluid import linkw_pb2 as pb
 from superfluid.core import Await, Forget, Inbox, Send, Session, Steps
-from superfluid.errors import (InvalidArgumentError, ProtocolError, SuperfluidError,
+from superfluid.errors import (CancelledError, InvalidArgumentError, ProtocolError, SuperfluidError,
                                error_of)
 from superfluid.rings import LOGITS, TOKENS_OUT
 
@@ -101,6 +101,7 @@ class Ticking(Inbox):
         self._slots: list[int] = []
         self._lanes = 0
         self._result: Optional[TickResult] = None
+        self._closed = False
 
     def absorb(self) -> None:
         while self.messages:
@@ -115,7 +116,7 @@ class Ticking(Inbox):
 
     @property
     def done(self) -> bool:
-        return self._answer is not None
+        return self._answer is not None or self._closed
 
     def start(self, lanes: Sequence[Lane], deadline: Optional[float], partial_emits: bool) -> Steps[None]:
         yield from self._session.attach_rings()
@@ -128,7 +129,7 @@ class Ticking(Inbox):
                                lanes=[_lane(place, lane, span)
                                       for place, (lane, span) in enumerate(zip(lanes, spans))])
             if deadline is not None:
-                plan.deadline_us = max(1, round(deadline * 1e6))
+                plan.deadline_us = core.deadline_units(deadline, 1_000_000, 64)
             yield Send(pb.TickSubmit(plan=plan), self)
         except BaseException:
             ring.release(self._slots)
@@ -146,18 +147,36 @@ class Ticking(Inbox):
         """
         if self._result is None:
             yield Await(self, lambda: self.done, timeout)
+            if self._answer is None:
+                raise CancelledError("the tick was closed before its end")
             yield Forget(self)
             self._session.tokens_in.release(self._slots)
-            assert self._answer is not None
             answer = core.expect(self._answer, pb.TickResult)
             core.check_status(answer)
             self._result = self._read(answer.events)
         return self._result
 
     def close(self) -> Steps[None]:
-        """Forgets the tick; it ends by itself."""
-        if self.seq:
+        """Takes no more of the tick, which ends by itself; then its slots of the ring are free."""
+        if not self.seq or self._closed:
+            return
+        yield Await(self, self._abandon, 0)
+        if self._answer is not None:
             yield Forget(self)
+            self._session.tokens_in.release(self._slots)
+
+    def _abandon(self) -> bool:
+        # Between two deliveries: an answer is either here or comes to deliver().
+        self._closed = True
+        return True
+
+    def deliver(self, message: Message) -> bool:
+        if not self._closed:
+            return super().deliver(message)
+        if isinstance(message, pb.TickEmit):
+            return True
+        self._session.tokens_in.release(self._slots)
+        return False
 
     def _read(self, events: "pb.TickEvents") -> TickResult:
         if len(events.lanes) != self._lanes:

@@ -12,7 +12,8 @@ from google.protobuf.message import Message
 from superfluid import core, memory
 from superfluid import linkw_pb2 as pb
 from superfluid.core import Await, Forget, Inbox, Send, SendFd, Session, Steps
-from superfluid.errors import FailedPreconditionError, InvalidArgumentError, SuperfluidError, error_of
+from superfluid.errors import (CancelledError, FailedPreconditionError, InvalidArgumentError,
+                               SuperfluidError, error_of)
 
 _SAMPLE_FORMATS = {"s16": pb.SampleFormat.S16, "f32": pb.SampleFormat.F32}
 _SAMPLE_BYTES = {"s16": 2, "f32": 4}
@@ -182,12 +183,13 @@ class Transcribing(Inbox):
     # -- What goes out
 
     def start(self, audio: Audio, options: Options) -> Steps[None]:
-        message = pb.Transcribe(language=options.language.encode(), translate=options.translate,
-                                timestamps=options.timestamps, prompt=options.prompt.encode(),
+        message = pb.Transcribe(language=core.utf8(options.language, "language"),
+                                translate=options.translate, timestamps=options.timestamps,
+                                prompt=core.utf8(options.prompt, "prompt"),
                                 stream=options.stream, partial_results=options.partials,
                                 progress_ms=options.progress_ms)
         if options.deadline is not None:
-            message.deadline_ms = max(1, round(options.deadline * 1000))
+            message.deadline_ms = core.deadline_units(options.deadline, 1000, 32)
         if options.stop_word and self._session.has_fds:
             self._slot = (yield from self._session.control()).take_slot()
             message.control_slot = self._slot
@@ -202,9 +204,9 @@ class Transcribing(Inbox):
 
     def _add_audio(self, message: "pb.Transcribe", audio: Audio) -> Steps[int]:
         if isinstance(audio, (str, os.PathLike)):
-            message.path = os.fsencode(os.path.abspath(os.fspath(audio)))
+            message.path = core.path_bytes(os.path.abspath(os.fspath(audio)))
         elif isinstance(audio, File):
-            message.path = os.fsencode(audio.path)
+            message.path = core.path_bytes(audio.path)
         elif isinstance(audio, Live):
             message.live.CopyFrom(_pcm_format(audio))
             message.progress_ms = message.progress_ms or _PROGRESS_MS
@@ -306,7 +308,9 @@ class Transcribing(Inbox):
         return error
 
     def close(self) -> Steps[None]:
-        """Cancels what is not done, and forgets it."""
+        """Cancels what is not done, and forgets it: no answer comes any more, and result() says so."""
+        self.absorb()
+        is_cut = not self.done
         try:
             if self.seq:
                 yield Forget(self)
@@ -314,6 +318,10 @@ class Transcribing(Inbox):
             if self._attached is not None:
                 yield Forget(self._attached)
         finally:
+            if is_cut:
+                self._error = CancelledError("the transcription was closed before its end")
+                heard = Transcript("", "", self.audio_ms / 1000, (), "", pb.TranscribeStats())
+                setattr(self._error, "transcript", heard)
             self._give_slot()
 
     def _give_slot(self) -> None:

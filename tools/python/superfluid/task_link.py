@@ -298,9 +298,11 @@ class TaskLink:
 
         await self._wait(has_room, None, "")
         inbox = self._inboxes.get(event.correlation)
-        if inbox is not None:
-            inbox.messages.append(event.message)
-            self._wake()
+        if inbox is None:
+            return
+        if not inbox.deliver(event.message):
+            self._inboxes.pop(event.correlation, None)
+        self._wake()
 
     def _read_fds(self) -> None:
         assert self._fds is not None

@@ -290,9 +290,11 @@ class ThreadLink:
 
             self._changed.wait_for(has_room)
             inbox = self._inboxes.get(event.correlation)
-            if inbox is not None:
-                inbox.messages.append(event.message)
-                self._changed.notify_all()
+            if inbox is None:
+                return
+            if not inbox.deliver(event.message):
+                self._inboxes.pop(event.correlation, None)
+            self._changed.notify_all()
 
     def _unsolicited(self, message: Message) -> None:
         if not hasattr(self, "_session"):
