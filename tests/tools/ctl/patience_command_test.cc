@@ -73,6 +73,7 @@ TEST_F(PatienceCommandTest, AWorkerThatIsSilentAltogetherIsGivenUp) {
 TEST_F(PatienceCommandTest, ANegativeSeedOrTokenIsRefused) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"1", "--seed", "-1"},
+                                             {"1", "--seed", "18446744073709551616"},
                                              {"1", "--stop", "-0xFFFFFFFFFFFFFFF0"},
                                              {"--", "-0xFFFFFFFFFFFFFFF0"}}) {
     std::vector<std::string> line = {"--connect", "/nowhere", "generate"};

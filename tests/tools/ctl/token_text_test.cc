@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "tests/tools/ctl/string_output.h"
+#include "tools/ctl/generation/generation_printer.h"
 #include "tools/ctl/generation/vocabulary.h"
 
 namespace superfluid::ctl {
@@ -82,6 +87,45 @@ TEST(VocabularyTest, BelievesNumbersOnly) {
   hello.capabilities_json = R"({"vocab_size":300,"context_tokens":7})";
   EXPECT_EQ(VocabularyOf(hello).size, 300u);
   EXPECT_EQ(VocabularyOf(hello).context_tokens, 7u);
+}
+
+GenerationOutcome OneLane(std::vector<linkw::Token> tokens, linkw::FinishReason finish) {
+  GenerationOutcome outcome;
+  outcome.lanes.resize(1);
+  outcome.lanes[0].tokens = std::move(tokens);
+  outcome.lanes[0].finish = finish;
+  return outcome;
+}
+
+// What is printed of one lane whose tokens come one by one.
+std::string Printed(const GenerationOutcome& outcome, bool stream) {
+  StringOutput out;
+  GenerationPrinter printer({.stream = stream, .as_text = true}, 1, &out,
+                            [](const absl::Status&) {});
+  for (const linkw::Token token : outcome.lanes[0].tokens) {
+    printer.OnTokens(0, 0, absl::MakeConstSpan(&token, 1));
+  }
+  printer.OnEnd(outcome);
+  return out.text;
+}
+
+// A program reads the text as JSON: what ended it is no part of it.
+TEST(GenerationTextTest, AStopTokenThatIsNoCharacterIsNotShown) {
+  for (const linkw::Token end : {0U, 256U, 4U}) {
+    const auto outcome = OneLane({'{', '}', end}, linkw::FinishReason::kStopToken);
+    EXPECT_EQ(Printed(outcome, true), "{}\n") << end;
+    EXPECT_EQ(Printed(outcome, false), "{}\n") << end;
+    EXPECT_EQ(GenerationJson(outcome, true)["lanes"][0]["text"], "{}") << end;
+  }
+}
+
+TEST(GenerationTextTest, AllElseIsShown) {
+  using linkw::FinishReason;
+  EXPECT_EQ(Printed(OneLane({'a', '.'}, FinishReason::kStopToken), true), "a.\n");
+  EXPECT_EQ(Printed(OneLane({'a', 0}, FinishReason::kNotFinished), true), "a\\x00\n");
+  EXPECT_EQ(Printed(OneLane({0, 'a', 0, 0}, FinishReason::kStopToken), true), "\\x00a\\x00\n");
+  EXPECT_EQ(Printed(OneLane({0}, FinishReason::kStopToken), true), "\n");
+  EXPECT_EQ(Printed(OneLane({'a', 0xC3}, FinishReason::kLength), true), "a\\xC3\n");
 }
 
 }  // namespace

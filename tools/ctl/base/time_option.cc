@@ -1,6 +1,8 @@
 #include "tools/ctl/base/time_option.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -70,8 +72,14 @@ CLI::Validator WholeNumber(uint64_t min, uint64_t max) {
 
 CLI::Validator NotNegative() {
   const auto check = [](const std::string& text) -> std::string {
-    if (!text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(text.front()))) return "";
-    return absl::StrCat("'", text, "' is no whole number from 0 on");
+    if (text.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(text.front()))) {
+      return absl::StrCat("'", text, "' is no whole number from 0 on");
+    }
+    // Which the parser of options takes for the largest number there is.
+    uint64_t number = 0;
+    const bool is_whole = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+    if (!is_whole || absl::SimpleAtoi(text, &number)) return "";
+    return absl::StrCat("'", text, "' is more than ", UINT64_MAX);
   };
   return {check, ""};
 }

@@ -32,6 +32,14 @@ double TokensPerSecond(const GenerationOutcome& outcome) {
 
 std::string StatusText(linkw::Status status) { return std::string(linkw::StatusName(status)); }
 
+// What ends a text is often no part of it: the end-of-text token of a grammar.
+absl::Span<const linkw::Token> WithoutEnd(absl::Span<const linkw::Token> tokens,
+                                          linkw::FinishReason finish) {
+  const bool has_end =
+      finish == linkw::FinishReason::kStopToken && !tokens.empty() && !IsOfText(tokens.back());
+  return has_end ? tokens.first(tokens.size() - 1) : tokens;
+}
+
 std::string TextOf(absl::Span<const linkw::Token> tokens) {
   ByteTokenText text;
   const std::string shown = text.Push(tokens);
@@ -40,7 +48,7 @@ std::string TextOf(absl::Span<const linkw::Token> tokens) {
 
 Json LaneJson(size_t number, const LaneOutcome& lane, bool as_text) {
   Json json = {{"lane", number}, {"tokens", TokensJson(lane.tokens)}};
-  if (as_text) json["text"] = TextOf(lane.tokens);
+  if (as_text) json["text"] = TextOf(WithoutEnd(lane.tokens, lane.finish));
   json["finish"] = std::string(FinishName(lane.finish));
   json["position"] = lane.position;
   json["status"] = StatusText(lane.status);
@@ -64,7 +72,11 @@ std::string EndsText(const GenerationOutcome& outcome) {
 
 GenerationPrinter::GenerationPrinter(GenerationPrintOptions options, size_t lanes, Output* out,
                                      std::function<void(const absl::Status&)> on_write_error)
-    : options_(options), out_(out), on_write_error_(std::move(on_write_error)), texts_(lanes) {}
+    : options_(options),
+      out_(out),
+      on_write_error_(std::move(on_write_error)),
+      texts_(lanes),
+      held_(lanes) {}
 
 void GenerationPrinter::Write(const std::string& text) {
   if (failed_ || text.empty()) return;
@@ -79,13 +91,28 @@ void GenerationPrinter::BreakLine() {
 }
 
 std::string GenerationPrinter::Shown(size_t lane, absl::Span<const linkw::Token> tokens) {
-  return options_.as_text ? texts_[lane].Push(tokens) : TokenIdsText(tokens);
+  if (!options_.as_text) return TokenIdsText(tokens);
+  std::vector<linkw::Token> whole = std::exchange(held_[lane], {});
+  whole.insert(whole.end(), tokens.begin(), tokens.end());
+  if (!whole.empty() && !IsOfText(whole.back())) {
+    held_[lane].push_back(whole.back());
+    whole.pop_back();
+  }
+  return texts_[lane].Push(whole);
+}
+
+// What is left of a lane at its end.
+std::string GenerationPrinter::Rest(size_t lane, linkw::FinishReason finish) {
+  if (!options_.as_text) return "";
+  const std::vector<linkw::Token> held = std::exchange(held_[lane], {});
+  const std::string text = texts_[lane].Push(WithoutEnd(held, finish));
+  return text + texts_[lane].Finish();
 }
 
 void GenerationPrinter::PrintBatch(size_t lane, absl::Span<const linkw::Token> tokens) {
   const std::string shown = Shown(lane, tokens);
   if (texts_.size() > 1) {
-    Write(absl::StrCat(LanePrefix(lane), shown, "\n"));
+    if (!shown.empty()) Write(absl::StrCat(LanePrefix(lane), shown, "\n"));
     return;
   }
   const bool apart = in_line_ && !options_.as_text;
@@ -123,7 +150,7 @@ void GenerationPrinter::OnEnd(const GenerationOutcome& outcome) {
     }
   }
   for (size_t lane = 0; lane < texts_.size(); ++lane) {
-    const std::string rest = texts_[lane].Finish();
+    const std::string rest = Rest(lane, outcome.lanes[lane].finish);
     if (!rest.empty() && texts_.size() > 1) Write(absl::StrCat(LanePrefix(lane), rest, "\n"));
     if (texts_.size() == 1) Write(rest);
   }

@@ -21,7 +21,8 @@ struct GenerationPrintOptions {
 
 // Writes what is generated to an output:
 //
-//   one lane                the tokens one after the other, then a line break
+//   one lane                the tokens one after the other, then a line break; as text without
+//                           the stop token at the end, if it is no character
 //   several lanes           a line a batch, "lane 0: ..."
 //   logits                  "logits at 17: 65=3.25 66=1.5", on lines of their own
 //   json                    {"event":"tokens", ...}, {"event":"logits", ...}, {"event":"result",
@@ -45,13 +46,17 @@ class GenerationPrinter : public GenerationListener {
   void Write(const std::string& text);
   void BreakLine();
   std::string Shown(size_t lane, absl::Span<const linkw::Token> tokens);
+  std::string Rest(size_t lane, linkw::FinishReason finish);
   void PrintBatch(size_t lane, absl::Span<const linkw::Token> tokens);
 
   const GenerationPrintOptions options_;
   Output* out_;
   const std::function<void(const absl::Status&)> on_write_error_;
   std::vector<ByteTokenText> texts_;  // of each lane
-  bool in_line_ = false;              // the cursor stands behind tokens
+  // The last tokens of a lane that are no text: shown when more follows, or the lane does not end
+  // with a stop token.
+  std::vector<std::vector<linkw::Token>> held_;
+  bool in_line_ = false;  // the cursor stands behind tokens
   bool failed_ = false;
 };
 

@@ -69,6 +69,10 @@ std::string TokenIdsText(absl::Span<const linkw::Token> tokens) {
   return absl::StrJoin(tokens, " ");
 }
 
+bool IsOfText(linkw::Token token) {
+  return token == '\n' || token == '\t' || (token >= 0x20 && token < 256 && token != 0x7F);
+}
+
 std::string ByteTokenText::Push(absl::Span<const linkw::Token> tokens) {
   std::string text;
   for (const linkw::Token token : tokens) {

@@ -11,6 +11,10 @@ namespace superfluid::ctl {
 // "12 13 14"
 std::string TokenIdsText(absl::Span<const linkw::Token> tokens);
 
+// Whether a token that is a byte belongs to a text: any but those that ByteTokenText shows as \xNN
+// for what they do to a terminal, and those that are no bytes.
+bool IsOfText(linkw::Token token);
+
 // Tokens that are bytes, as text for a terminal. A character may come in pieces: it is kept until
 // it is whole. What is no character, or would drive the terminal, is shown as \xNN, but for line
 // breaks and tabs; a token that is no byte as <NNN>. Threads: one.
