@@ -47,17 +47,6 @@ void DispatcherState::Start(DispatcherContext context) {
   writer_options.unsent_bytes = context_.limits.unsent_bytes;
   writer_ = compat::Spawn(*self_, context_.placement, LinkWriterBehavior, context_.stream, me,
                           writer_options);
-  state_ops_ = compat::Spawn(*self_, compat::Placement::kPooled, StateOpsBehavior,
-                             StateOpsContext{.link = context_.id,
-                                             .writer = writer_,
-                                             .dispatcher = me,
-                                             .engine = context_.engine,
-                                             .progress = context_.progress,
-                                             .spaces = context_.spaces,
-                                             .context_tokens = context_.context_tokens,
-                                             .buffers = {},
-                                             .readers = context_.readers,
-                                             .op_window = context_.limits.op_window});
   LinkReaderOptions reader_options;
   reader_options.max_frame = context_.limits.max_frame;
   read_credit_ = reader_options.credit;
@@ -66,11 +55,26 @@ void DispatcherState::Start(DispatcherContext context) {
   if (context_.descriptors != nullptr) StartFdReceiver(std::move(context_.descriptors));
   self_->monitor(reader_);
   self_->monitor(writer_);
-  self_->monitor(state_ops_);
+  if (context_.loaded != nullptr) StartStateOps();
   if (!context_.inherited) {
     SetAlarm(Alarm::kHello, context_.limits.hello_patience, HelloOverdue{});
   }
   spdlog::debug("link.opened link={}", Number(context_.id));
+}
+
+void DispatcherState::StartStateOps() {
+  state_ops_ = compat::Spawn(*self_, compat::Placement::kPooled, StateOpsBehavior,
+                             StateOpsContext{.link = context_.id,
+                                             .writer = writer_,
+                                             .dispatcher = Dispatcher(self_),
+                                             .engine = context_.engine,
+                                             .progress = context_.progress,
+                                             .spaces = context_.loaded->spaces,
+                                             .context_tokens = context_.loaded->context_tokens,
+                                             .buffers = {},
+                                             .readers = context_.readers,
+                                             .op_window = context_.limits.op_window});
+  self_->monitor(state_ops_);
 }
 
 DispatcherState::Credit DispatcherState::MakeCredit(const ReadCredit::Amount& amount) {
@@ -98,12 +102,19 @@ void DispatcherState::OnFrame(const FrameReceived& received) {
   HeldFrame held = Hold(received.frame);
   // A peer that does not read its answers is not read either, until it does.
   reply_credit_->OnFrame(held.turn != nullptr ? held.turn : held.credit);
-  if (session_.handles_frames() && Overtakes(held.frame->type())) {
+  if (IsHandledAtOnce(held.frame->type())) {
     Handle(held);
     return;
   }
   held_.Push(std::move(held));
   HandleHeld();
+}
+
+// A HELLO that waits for the engine holds back no PING: it asks how far the engine is.
+bool DispatcherState::IsHandledAtOnce(linkw::MessageType type) const {
+  if (!Overtakes(type)) return false;
+  return session_.handles_frames() ||
+         (type == linkw::MessageType::kPing && context_.loaded == nullptr);
 }
 
 // Handles what waits, in order, as far as nothing stands in the way. Handlers may call back here.
@@ -227,7 +238,9 @@ void DispatcherState::OnEndLink(const EndLink& end) {
     last_word =
         linkw::Error{.status = end.status, .message = end.reason, .detail = {}, .fatal = true};
   }
-  End(std::move(last_word), end.reason);
+  // A HELLO that waits for the engine is what the worker answers so.
+  const bool waits = context_.loaded == nullptr && session_.phase() == LinkPhase::kClaimingRole;
+  End(std::move(last_word), end.reason, waits ? hello_seq_ : 0);
 }
 
 // One of the link's own actors, or a transcriber, is gone. Those that end in the normal course of
@@ -277,7 +290,7 @@ void DispatcherState::OnTranscriberDied(uint64_t seq, const caf::error& reason) 
 // Whether the link cannot go on without this actor.
 bool DispatcherState::IsPart(const compat::Address& actor) const {
   return actor == reader_.address() || actor == writer_.address() ||
-         actor == state_ops_.address() ||
+         (state_ops_ != nullptr && actor == state_ops_.address()) ||
          (fd_receiver_ != nullptr && actor == fd_receiver_.address());
 }
 
@@ -299,7 +312,7 @@ void DispatcherState::End(std::optional<linkw::Error> last_word, std::string rea
                CloseLink{.last_word = std::move(last_word), .correlation = request_seq});
   if (channel_ != nullptr) channel_->Shutdown();
   self_->send_exit(reader_, caf::exit_reason::user_shutdown);
-  self_->send_exit(state_ops_, caf::exit_reason::user_shutdown);
+  if (state_ops_ != nullptr) self_->send_exit(state_ops_, caf::exit_reason::user_shutdown);
   if (fd_receiver_ != nullptr) self_->send_exit(fd_receiver_, caf::exit_reason::user_shutdown);
   end_reason_ = std::move(reason);
   ReportEnd();
@@ -370,6 +383,7 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const HelloOverdue&) { self->state.OnHelloOverdue(); },
       [self](const SendTelemetry&) { self->state.OnTelemetry(); },
       [self](const EndLink& end) { self->state.OnEndLink(end); },
+      [self](const EngineReady& ready) { self->state.OnEngineReady(ready); },
   };
 }
 

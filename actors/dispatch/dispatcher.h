@@ -33,9 +33,11 @@
 #include "actors/messages/ids.h"
 #include "actors/messages/limits.h"
 #include "actors/messages/link_reader_interface.h"
+#include "actors/messages/loaded_engine.h"
 #include "actors/messages/state_ops_interface.h"
 #include "actors/messages/supervisor_interface.h"
 #include "actors/messages/transcriber_interface.h"
+#include "actors/messages/worker_presence.h"
 #include "actors/runtime/memory_budget.h"
 #include "actors/state_ops/artifact_check.h"
 #include "actors/state_ops/file_copy.h"
@@ -60,19 +62,15 @@ struct DispatcherContext {
   AlarmClock alarms;
   std::shared_ptr<std::atomic<int64_t>> last_heard_ns;  // when the peer last sent a frame
   std::shared_ptr<EngineProgress> progress;
-  std::shared_ptr<const linkw::HelloAck> hello;  // filled in but for version and token
-  EngineInfo engine_info;
-  bool engine_generates = false;
-  uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
-  std::shared_ptr<const std::vector<StateSpace>> spaces;
+  std::shared_ptr<const WorkerPresence> presence;
+  std::shared_ptr<const LoadedEngine> loaded;  // null: it still loads, and EngineReady comes
   std::string media_root;
   std::shared_ptr<BlockingExecutor> readers;  // of recordings, artifacts, adapters and media
   std::shared_ptr<MemoryBudget> file_copies;
   std::shared_ptr<MemoryBudget> audio_copies;
   std::string model_root;
   LinkLimits limits;
-  absl::Duration engine_stall;  // a step longer than this is reported as a stall
-  bool inherited = false;       // the only link there will be: its HELLO may take its time
+  bool inherited = false;  // the only link there will be: its HELLO may take its time
   bool reset_engine_at_end = false;
   compat::Placement placement = compat::Placement::kPooled;      // of dispatcher, reader and writer
   compat::Placement fds_placement = compat::Placement::kPooled;  // of what receives descriptors
@@ -82,6 +80,7 @@ struct DispatcherContext {
 // that name them, one entry per open request, deadlines, drain, and the orderly end.
 //
 //   awaiting HELLO --HELLO--> claiming its role --granted--> open --DRAIN--> draining
+//                             (once the engine is loaded)
 //         \______________________\________________ end ________/____________/
 //                                                   |
 //              tokens set, jobs ended, "LinkEnded" to the Supervisor, gone
@@ -89,6 +88,8 @@ struct DispatcherContext {
 // Requests take effect in the order sent. A message whose descriptor has not arrived holds back
 // those behind it, for `descriptor_patience` from its own arrival at most; PING and cancels
 // overtake.
+//
+// A PING is answered in every phase before the end, also behind a HELLO that waits for the engine.
 //
 // Spawns and ends the link's other actors (but for FdReceiver it is told when). Shares a hosted
 // thread with all links, so that a PING is answered whatever engine and pool do.
@@ -121,6 +122,7 @@ class DispatcherState {
   void OnDrainLink(const DrainLink& drain);
   void OnDrainOverdue(uint64_t drain);
   void OnEndLink(const EndLink& end);
+  void OnEngineReady(const EngineReady& ready);
   void OnDown(const caf::down_msg& down);
 
  private:
@@ -159,7 +161,9 @@ class DispatcherState {
   enum class Outcome { kHandled, kHold };
 
   // dispatcher.cc: frames in, frames out, the end.
+  void StartStateOps();
   HeldFrame Hold(const std::shared_ptr<const linkw::Frame>& frame);
+  bool IsHandledAtOnce(linkw::MessageType type) const;
   Credit MakeCredit(const ReadCredit::Amount& amount);
   void HandleHeld();
   void HandleOvertaking();
@@ -185,6 +189,7 @@ class DispatcherState {
   Outcome On(const Current& current, const linkw::Ping& ping);
   Outcome On(const Current& current, const linkw::DrainRequest& drain);
   Outcome On(const Current& current, const linkw::Telemetry& telemetry);
+  void Claim();
   void Open(uint64_t hello_seq, uint16_t version);
   linkw::EngineState CurrentEngineState() const;
   void ShutWorkerDown(const Current& current, const linkw::DrainRequest& drain);
@@ -250,11 +255,13 @@ class DispatcherState {
   std::shared_ptr<ReadCredit> read_credit_;
   LinkWriter writer_;
   FdReceiver fd_receiver_;
-  StateOps state_ops_;
+  StateOps state_ops_;  // null until the engine is loaded
   std::shared_ptr<FdChannel> channel_;
 
   LinkSession session_;
   std::string client_name_;
+  uint64_t hello_seq_ = 0;  // of the HELLO that was accepted; 0: none has
+  uint16_t version_ = 0;    // that it chose
   HeldFrames held_;
   bool handling_held_ = false;
   std::optional<Requests> requests_;         // from Start on

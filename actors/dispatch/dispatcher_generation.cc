@@ -54,9 +54,9 @@ std::optional<FileOfCall> FileNamedBy(const linkw::DriverMessage& message) {
 // Whether the engine can serve such a request at all, and the link may have one more; else it was
 // refused.
 bool DispatcherState::MayGenerate(const Current& current, bool needs_rings) {
-  if (!context_.engine_generates) {
+  if (!context_.loaded->generates) {
     RefuseRequest(current, linkw::Status::kUnsupported,
-                  absl::StrCat("the engine '", context_.engine_info.name, "' does not serve ",
+                  absl::StrCat("the engine '", context_.loaded->info.name, "' does not serve ",
                                std::string(linkw::MessageTypeName(current.type))));
     return false;
   }
@@ -142,7 +142,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Seed
 // Idempotent and without a reply; in order with what was sent before. It has no answer to wait for,
 // so it counts against no limit; beyond `max_releases` the frame's credit bounds it.
 DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::SeedRelease release) {
-  if (!context_.engine_generates) return Outcome::kHandled;
+  if (!context_.loaded->generates) return Outcome::kHandled;
   requests_->Open(current.seq, {.kind = RequestKind::kRelease, .has_answer = false});
   RunCall call = CallOf(current, linkw::DriverMessage(release));
   if (!requests_->HasRoomForReleases()) call.keep_alive = current.credit;
@@ -244,7 +244,7 @@ RunCall DispatcherState::CallOf(const Current& current, linkw::DriverMessage mes
 void DispatcherState::CallEngine(const Current& current, linkw::DriverMessage message) {
   if (RefuseIfCancelled(current, RequestKind::kCall)) return;
   const std::optional<linkw::BufId> buffer = BufferOfCall(message);
-  const bool names_file = context_.engine_generates && FileNamedBy(message).has_value();
+  const bool names_file = context_.loaded->generates && FileNamedBy(message).has_value();
   RunCall call = CallOf(current, std::move(message));
   if (names_file) return CallWithFiles(current, call, BeginFileCopy(call));
   requests_->Open(current.seq, {.token = call.token}, Work{.frame = current.Kept()});

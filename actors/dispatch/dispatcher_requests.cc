@@ -20,10 +20,10 @@ namespace superfluid {
 DispatcherState::Outcome DispatcherState::On(const Current& current,
                                              linkw::StateSyncRequest request) {
   if (std::holds_alternative<linkw::Capabilities>(request.call)) {
-    Reply(current.seq, linkw::StateSyncResult{
-                           .status = linkw::Status::kOk,
-                           .message = {},
-                           .reply = linkw::CapabilitiesResult{context_.hello->capabilities_json}});
+    Reply(current.seq, linkw::StateSyncResult{.status = linkw::Status::kOk,
+                                              .message = {},
+                                              .reply = linkw::CapabilitiesResult{
+                                                  context_.loaded->hello.capabilities_json}});
   } else if (!session_.is_driver()) {
     RefuseRequest(current, linkw::Status::kPermissionDenied,
                   "an observer may make no state call but CAPABILITIES");
@@ -41,10 +41,10 @@ DispatcherState::Outcome DispatcherState::On(const Current& current,
 
 void DispatcherState::StartTranscription(const Current& current, linkw::StateSyncRequest request) {
   if (RefuseIfCancelled(current, RequestKind::kTranscription)) return;
-  if (context_.engine_info.max_transcriptions == 0) {
+  if (context_.loaded->info.max_transcriptions == 0) {
     return RefuseRequest(
         current, linkw::Status::kUnsupported,
-        absl::StrCat("the engine '", context_.engine_info.name, "' does not transcribe"));
+        absl::StrCat("the engine '", context_.loaded->info.name, "' does not transcribe"));
   }
   if (!requests_->HasRoomForTranscription()) {
     return RefuseRequest(current, linkw::Status::kBusy,

@@ -18,6 +18,8 @@ namespace {
 // The Supervisor answers when the engine has cleaned up after the previous driver.
 constexpr absl::Duration kClaimPatience = absl::Minutes(1);
 
+constexpr int64_t kNsPerMs = 1'000'000;
+
 // Longer than a process lives.
 constexpr absl::Duration kForEver = absl::Hours(24 * 365);
 
@@ -55,21 +57,35 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw
   client_name_ = hello.client_name;
   wants_telemetry_ = WantsTelemetry(hello);
   session_.Claim(hello.role);
+  hello_seq_ = current.seq;
+  version_ = *version;
+  if (context_.loaded != nullptr) Claim();
+  return Outcome::kHandled;
+}
+
+// Asks for the role that HELLO wants. REQUIRES: the engine is loaded.
+void DispatcherState::Claim() {
   compat::Request(self_, context_.supervisor, kClaimPatience,
                   ClaimRole{.link = context_.id, .role = session_.role()})
       .then(
-          [this, seq = current.seq, version = *version](const RoleClaimed& claimed) {
+          [this](const RoleClaimed& claimed) {
             if (session_.phase() != LinkPhase::kClaimingRole) return;
-            if (!claimed.status.ok()) return LinkError(claimed.status, seq);
-            Open(seq, version);
+            if (!claimed.status.ok()) return LinkError(claimed.status, hello_seq_);
+            Open(hello_seq_, version_);
             HandleOvertaking();
             HandleHeld();
           },
-          [this, seq = current.seq](const caf::error& error) {
+          [this](const caf::error& error) {
             const absl::Status status = ToStatus(error);
-            LinkError(absl::IsDeadlineExceeded(status) ? StillCleaningUp() : status, seq);
+            LinkError(absl::IsDeadlineExceeded(status) ? StillCleaningUp() : status, hello_seq_);
           });
-  return Outcome::kHandled;
+}
+
+void DispatcherState::OnEngineReady(const EngineReady& ready) {
+  if (session_.ended() || context_.loaded != nullptr) return;
+  context_.loaded = ready.engine;
+  StartStateOps();
+  if (session_.phase() == LinkPhase::kClaimingRole) Claim();
 }
 
 // A HELLO may have been refused meanwhile; then another could follow.
@@ -81,7 +97,7 @@ void DispatcherState::OnHelloOverdue() {
 void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
   session_.Grant(compat::NowNs(self_));
   if (session_.drove() && context_.on_drive) context_.on_drive();
-  linkw::HelloAck ack = *context_.hello;
+  linkw::HelloAck ack = context_.loaded->hello;
   ack.chosen_version = version;
   if (session_.is_driver()) ack.link_token = context_.token;
   // Observers come and go: a health check is one.
@@ -98,24 +114,34 @@ void DispatcherState::Open(uint64_t hello_seq, uint16_t version) {
 
 DispatcherState::Outcome DispatcherState::On(const Current& current, const linkw::Ping& /*ping*/) {
   const EngineProgress& progress = *context_.progress;
-  Reply(current.seq,
-        linkw::Pong{
-            .queue_depth = progress.waiting(),
-            .open_ops = progress.open_ops(),
-            .open_transcriptions = progress.open_transcriptions(),
-            .mem = ToWire(progress.memory()),
-            .engine_busy_us = static_cast<uint64_t>(progress.busy_ns() / 1000),
-            .engine_state = CurrentEngineState(),
-            .engine_steps = progress.steps(),
-            .step_age_us = static_cast<uint64_t>(progress.StepAgeNs(compat::NowNs(self_)) / 1000),
-        });
+  const WorkerPresence& presence = *context_.presence;
+  const int64_t now_ns = compat::NowNs(self_);
+  Reply(
+      current.seq,
+      linkw::Pong{
+          .queue_depth = progress.waiting(),
+          .open_ops = progress.open_ops(),
+          .open_transcriptions = progress.open_transcriptions(),
+          .mem = ToWire(progress.memory()),
+          .engine_busy_us = static_cast<uint64_t>(progress.busy_ns() / 1000),
+          .engine_state = CurrentEngineState(),
+          .engine_steps = progress.steps(),
+          .step_age_us = static_cast<uint64_t>(progress.StepAgeNs(now_ns) / 1000),
+          .uptime_ms = static_cast<uint64_t>(presence.UptimeNs(now_ns) / kNsPerMs),
+          .load_permille = context_.loaded == nullptr ? progress.load_permille() : 0,
+          .observers = presence.observers(),
+          .driver_pid = static_cast<uint32_t>(presence.driver_pid()),
+          // One that drives since a moment ago has driven for some time all the same.
+          .driver_ms = static_cast<uint64_t>((presence.DriverNs(now_ns) + kNsPerMs - 1) / kNsPerMs),
+      });
   return Outcome::kHandled;
 }
 
 linkw::EngineState DispatcherState::CurrentEngineState() const {
   const int64_t age_ns = context_.progress->StepAgeNs(compat::NowNs(self_));
   if (context_.progress->failed()) return linkw::EngineState::kFailed;
-  if (age_ns > absl::ToInt64Nanoseconds(context_.engine_stall)) {
+  if (context_.loaded == nullptr) return linkw::EngineState::kLoading;
+  if (age_ns > absl::ToInt64Nanoseconds(context_.loaded->stall)) {
     return linkw::EngineState::kStalled;
   }
   if (session_.phase() == LinkPhase::kDraining) return linkw::EngineState::kDraining;

@@ -40,7 +40,7 @@ bool MayObserve(MessageType type) {
 absl::Status Admit(LinkPhase phase, linkw::Role role, linkw::MessageType type) {
   const bool is_hello = type == MessageType::kHello;
   if (phase == LinkPhase::kAwaitingHello) {
-    if (is_hello) return absl::OkStatus();
+    if (is_hello || type == MessageType::kPing) return absl::OkStatus();
     return linkw::MakeStatus(linkw::Status::kProtocolError,
                              std::string(linkw::MessageTypeName(type)) + " before HELLO");
   }

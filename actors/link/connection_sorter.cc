@@ -44,8 +44,8 @@ void ConnectionSorter::Run() {
     std::vector<pollfd> polled = {
         {.fd = listener_.wake_fd(), .events = POLLIN, .revents = 0},
         {.fd = accept_paused_ ? -1 : listener_.listen_fd(), .events = POLLIN, .revents = 0}};
-    for (const Undecided& connection : undecided_) {
-      polled.push_back({.fd = connection.socket.get(), .events = POLLIN, .revents = 0});
+    for (const Undecided& undecided : undecided_) {
+      polled.push_back({.fd = undecided.connection.socket.get(), .events = POLLIN, .revents = 0});
     }
     const int ready = poll(polled.data(), polled.size(), PollTimeoutMs());
     if (ready < 0 && errno != EINTR) {
@@ -94,7 +94,7 @@ void ConnectionSorter::Add(AcceptedConnection connection) {
     return RefuseUser(connection);
   }
   if (undecided_.size() >= options_.max_undecided) undecided_.pop_front();
-  undecided_.push_back({.socket = std::move(connection.socket),
+  undecided_.push_back({.connection = std::move(connection),
                         .deadline_ns = MonotonicNs() + absl::ToInt64Nanoseconds(options_.patience),
                         .first = {}});
 }
@@ -110,22 +110,23 @@ void ConnectionSorter::RefuseUser(const AcceptedConnection& connection) {
   (void)send(connection.socket.get(), word.data(), word.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-ConnectionSorter::Verdict ConnectionSorter::Sort(Undecided& connection) {
+ConnectionSorter::Verdict ConnectionSorter::Sort(Undecided& undecided) {
+  OwnedFd& socket = undecided.connection.socket;
   std::array<char, 4096> piece;
   while (true) {
-    const size_t wanted = std::min(connection.first.wanted(), piece.size());
-    const ssize_t got = recv(connection.socket.get(), piece.data(), wanted, MSG_DONTWAIT);
+    const size_t wanted = std::min(undecided.first.wanted(), piece.size());
+    const ssize_t got = recv(socket.get(), piece.data(), wanted, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return Verdict::kWait;
     if (got <= 0) return Verdict::kHandled;  // it hung up
-    switch (connection.first.Add({piece.data(), static_cast<size_t>(got)})) {
+    switch (undecided.first.Add({piece.data(), static_cast<size_t>(got)})) {
       case FirstBytes::Kind::kUndecided:
         break;
       case FirstBytes::Kind::kFrames:
-        callbacks_.on_frames(std::move(connection.socket), connection.first.TakeReceived());
+        callbacks_.on_frames(std::move(undecided.connection), undecided.first.TakeReceived());
         return Verdict::kHandled;
       case FirstBytes::Kind::kDescriptors:
-        callbacks_.on_descriptors(connection.first.token(), std::move(connection.socket));
+        callbacks_.on_descriptors(undecided.first.token(), std::move(socket));
         return Verdict::kHandled;
     }
   }

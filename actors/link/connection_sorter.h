@@ -40,7 +40,7 @@ class ConnectionSorter {
   };
   struct Callbacks {
     // `received` is what was read of the socket so far.
-    std::function<void(OwnedFd socket, std::string received)> on_frames;
+    std::function<void(AcceptedConnection connection, std::string received)> on_frames;
     std::function<void(const linkw::LinkToken& token, OwnedFd socket)> on_descriptors;
   };
 
@@ -50,7 +50,7 @@ class ConnectionSorter {
 
  private:
   struct Undecided {
-    OwnedFd socket;
+    AcceptedConnection connection;
     int64_t deadline_ns = 0;
     FirstBytes first;
   };
@@ -60,7 +60,7 @@ class ConnectionSorter {
   void AcceptAll();
   void Add(AcceptedConnection connection);
   static void RefuseUser(const AcceptedConnection& connection);
-  Verdict Sort(Undecided& connection);
+  Verdict Sort(Undecided& undecided);
   void DropOverdue();
   int PollTimeoutMs() const;
 

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "actors/messages/drain_scope.h"
 #include "actors/messages/link_writer_interface.h"
+#include "actors/messages/loaded_engine.h"
 #include "actors/messages/type_ids.h"
 #include "actors/runtime/caf_compat.h"
 #include "protocol/frames/frame.h"
@@ -142,6 +143,11 @@ struct HelloOverdue {};
 // Time for the counters that this peer asked for. To itself.
 struct SendTelemetry {};
 
+// The engine is loaded: who waits may be served. From Supervisor, to each link that came before.
+struct EngineReady {
+  std::shared_ptr<const LoadedEngine> engine;
+};
+
 // Tell the peer why and end the link. From Supervisor, when the worker cannot go on.
 struct EndLink {
   linkw::Status status = linkw::Status::kOk;
@@ -160,7 +166,8 @@ using Dispatcher =
                    caf::result<void>(ArtifactsChecked), caf::result<void>(FileCopied),
                    caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
                    caf::result<void>(DrainOverdue), caf::result<void>(HelloOverdue),
-                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink)>;
+                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink),
+                   caf::result<void>(EngineReady)>;
 
 }  // namespace superfluid
 

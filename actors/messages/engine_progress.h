@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_ACTORS_MESSAGES_ENGINE_PROGRESS_H_
 #define SUPERFLUID_ACTORS_MESSAGES_ENGINE_PROGRESS_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -22,8 +23,8 @@ namespace superfluid {
 //
 // Times are monotonic nanoseconds of the actor system's clock.
 // Threads: Begin/Continue/End/Set* from the engine actor only, but SetFailed from the Supervisor,
-// too; Look from the Supervisor; everything
-// else from any thread (Add* too). Each figure is read on its own; two figures may be a step apart.
+// too, and what concerns loading as said there; Look from the Supervisor; everything else from any
+// thread (Add* too). Each figure is read on its own; two figures may be a step apart.
 class EngineProgress {
  public:
   // A step that gets on for longer than this counts as several.
@@ -101,8 +102,22 @@ class EngineProgress {
   void Look(int64_t now_ns, int64_t period_ns) noexcept {
     age_.Look(now_ns, step_started_ns(), period_ns);
   }
+  // The engine is being made, from BeginLoading to EndLoading; of both, the Supervisor's.
+  void BeginLoading() noexcept { loading_.store(true, std::memory_order_release); }
+  void EndLoading() noexcept { loading_.store(false, std::memory_order_release); }
+  // How much of it is loaded, in thousandths. Less than was said before changes nothing.
+  void SetLoaded(uint32_t permille) noexcept {
+    permille = std::min<uint32_t>(permille, 1000);
+    uint32_t before = load_permille_.load(std::memory_order_relaxed);
+    while (before < permille && !load_permille_.compare_exchange_weak(before, permille)) {
+    }
+  }
   // The engine reported that it cannot go on. Never taken back.
   void SetFailed() noexcept { failed_.store(true, std::memory_order_release); }
+
+  bool loading() const noexcept { return loading_.load(std::memory_order_acquire); }
+  // As far as the engine said; 0 if it says nothing.
+  uint32_t load_permille() const noexcept { return load_permille_.load(std::memory_order_relaxed); }
 
   // Micro-steps begun since the worker started, and signs of life inside them, at most one in
   // kStepNs: it grows as long as the engine gets on.
@@ -196,6 +211,8 @@ class EngineProgress {
   std::atomic<uint64_t> transcriptions_done_{0};
   std::atomic<uint64_t> cancels_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<bool> loading_{false};
+  std::atomic<uint32_t> load_permille_{0};
   std::atomic<uint64_t> allocated_bytes_{0};
   std::atomic<uint64_t> host_retained_bytes_{0};
   std::atomic<uint64_t> pool_blocks_total_{0};

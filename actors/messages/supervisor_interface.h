@@ -1,10 +1,13 @@
 #ifndef SUPERFLUID_ACTORS_MESSAGES_SUPERVISOR_INTERFACE_H_
 #define SUPERFLUID_ACTORS_MESSAGES_SUPERVISOR_INTERFACE_H_
 
+#include <sys/types.h>
+
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "actors/messages/drain_scope.h"
 #include "actors/messages/ids.h"
@@ -17,9 +20,15 @@
 
 namespace superfluid {
 
-// Load the engine and make ready for links. From main, first. Errors: why the engine did not load.
+// Load the engine. From main, first. Answered when it is loaded; links may come before, and wait.
+// Errors: why the engine did not load.
 struct StartWorker {};
 struct WorkerStarted {};
+
+// The hash of library, model and options, or why there is none. From a thread that may block.
+struct BundleHashed {
+  absl::StatusOr<linkw::Hash> hash;
+};
 
 // A peer connected and sent a frame's first bytes. From the listener's thread, or from main for
 // inherited sockets (then with `descriptors`).
@@ -28,6 +37,7 @@ struct FramesConnected {
   std::shared_ptr<SocketWatch> watch;      // of the stream's socket; null: it is in memory
   std::shared_ptr<FdChannel> descriptors;  // may be null: comes later, with the link's token
   bool inherited = false;                  // main's own sockets: the only link there will be
+  pid_t peer_pid = 0;                      // of who connected; 0: not known
 };
 
 // A peer connected and sent 16 bytes that may be a link's token. From the listener's thread.
@@ -36,7 +46,8 @@ struct DescriptorsConnected {
   std::shared_ptr<FdChannel> channel;
 };
 
-// May this link drive the worker, or observe it? From Dispatcher, on HELLO. If another link drives
+// May this link drive the worker, or observe it? From Dispatcher, on HELLO, once the engine is
+// loaded. If another link drives
 // the worker, the answer to a second driver waits for a moment, since that link may be about to end
 // (a daemon that was restarted), and as long as the engine still cleans up after it.
 struct ClaimRole {
@@ -82,11 +93,12 @@ struct ShutDownOverdue {};
 
 // Starts, watches and ends everything else. See supervisor.h.
 using Supervisor =
-    compat::Handle<caf::result<WorkerStarted>(StartWorker), caf::result<void>(FramesConnected),
-                   caf::result<void>(DescriptorsConnected), caf::result<RoleClaimed>(ClaimRole),
-                   caf::result<void>(ClaimOverdue), caf::result<void>(LinkEnding),
-                   caf::result<void>(LinkEnded), caf::result<void>(CheckHealth),
-                   caf::result<void>(ShutDown), caf::result<void>(ShutDownOverdue)>;
+    compat::Handle<caf::result<WorkerStarted>(StartWorker), caf::result<void>(BundleHashed),
+                   caf::result<void>(FramesConnected), caf::result<void>(DescriptorsConnected),
+                   caf::result<RoleClaimed>(ClaimRole), caf::result<void>(ClaimOverdue),
+                   caf::result<void>(LinkEnding), caf::result<void>(LinkEnded),
+                   caf::result<void>(CheckHealth), caf::result<void>(ShutDown),
+                   caf::result<void>(ShutDownOverdue)>;
 
 }  // namespace superfluid
 

@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "actors/runtime/engine_status.h"
 #include "actors/runtime/printable.h"
 #include "actors/runtime/status_error.h"
 #include "actors/supervision/alarm_clock.h"
 #include "protocol/messages/status.h"
-#include "shm/ring.h"
 #include "spdlog/spdlog.h"
 
 namespace superfluid {
@@ -29,44 +27,13 @@ const char* NameOf(DrainScope scope) {
   return "unknown";
 }
 
-linkw::RingSpec Announce(const RingSpec& spec, linkw::RingKind kind) {
-  return {.ring_id = linkw::RingId(spec.id),
-          .kind = kind,
-          .slot_bytes = spec.slot_bytes,
-          .slots = spec.slots};
-}
-
-linkw::HelloAck MakeHello(const WorkerConfig& config, const EngineLoaded& loaded) {
-  linkw::HelloAck hello;
-  hello.engine_bundle_hash = config.engine_bundle_hash;
-  hello.capabilities_json = loaded.capabilities_json;
-  hello.limits.max_frame = config.limits.max_frame;
-  hello.limits.op_window = config.limits.op_window;
-  hello.limits.ring_specs = {Announce(kTokenInRing, linkw::RingKind::kTokens),
-                             Announce(kTokenOutRing, linkw::RingKind::kTokens),
-                             Announce(kLogitsRing, linkw::RingKind::kLogits)};
-  hello.limits.max_lanes = static_cast<uint32_t>(loaded.info.max_lanes);
-  hello.limits.max_transcriptions =
-      loaded.info.max_transcriptions > 0 ? config.limits.max_transcriptions : 0;
-  hello.kv_bits = loaded.info.kv_bits;
-  for (const StateSpace& space : loaded.spaces) {
-    hello.state_space_descriptors.push_back(ToWire(space));
-  }
-  for (const BuiltInStrategy& strategy : loaded.strategies) {
-    hello.registered_strategies.push_back(
-        {.strategy_slot = linkw::StrategySlot{static_cast<uint32_t>(strategy.slot)},
-         .strategy_id = strategy.strategy_id,
-         .impl_version = strategy.impl_version});
-  }
-  return hello;
-}
-
 }  // namespace
 
 void SupervisorState::Start(WorkerConfig config, std::shared_ptr<EngineProgress> progress) {
   config_ = std::move(config);
   progress_ = std::move(progress);
   places_.emplace(config_.places);
+  presence_ = std::make_shared<WorkerPresence>(compat::NowNs(self_));
   audio_copies_ = std::make_shared<MemoryBudget>(config_.live_audio_bytes);
   engine_ = compat::Spawn(*self_, OnEngineThread(), EngineActorBehavior,
                           EngineActorOptions{.make_engine = config_.make_engine,
@@ -88,38 +55,9 @@ compat::Placement SupervisorState::OnEngineThread() const {
   return compat::Placement::Hosted({.thread = &config_.threads->engine()});
 }
 
-caf::typed_response_promise<WorkerStarted> SupervisorState::OnStart() {
-  auto promise = self_->make_response_promise<caf::typed_response_promise<WorkerStarted>>();
-  auto answer = std::make_shared<ReplyGuard<WorkerStarted>>(promise);
-  compat::Request(self_, engine_, config_.engine_load_patience, CreateEngine{})
-      .then(
-          [this, answer](const EngineLoaded& loaded) {
-            OnEngineLoaded(loaded);
-            answer->Answer(WorkerStarted{});
-          },
-          [answer](const caf::error& error) { answer->Fail(ToStatus(error)); });
-  return promise;
-}
-
-void SupervisorState::OnEngineLoaded(const EngineLoaded& loaded) {
-  engine_info_ = loaded.info;
-  config_.engine_stall = std::max(config_.engine_stall, kStallSteps * loaded.info.micro_step);
-  config_.engine_kill = std::max(config_.engine_kill, kKillSteps * loaded.info.micro_step);
-  spdlog::debug("engine.patience micro_step_ms={} stall_ms={} kill_ms={}",
-                absl::ToInt64Milliseconds(loaded.info.micro_step),
-                absl::ToInt64Milliseconds(config_.engine_stall),
-                absl::ToInt64Milliseconds(config_.engine_kill));
-  engine_generates_ = loaded.generates;
-  context_tokens_ = loaded.context_tokens;
-  spaces_ = std::make_shared<const std::vector<StateSpace>>(loaded.spaces);
-  hello_ = std::make_shared<const linkw::HelloAck>(MakeHello(config_, loaded));
-  // From now on the watchdog vouches for the time, also for what is left of the first period.
-  progress_->Look(compat::NowNs(self_), absl::ToInt64Nanoseconds(config_.health_period));
-  compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
-}
-
 void SupervisorState::OnCheckHealth() {
   if (exited_) return;
+  if (loaded_ == nullptr) return WatchLoading();
   const int64_t now_ns = compat::NowNs(self_);
   progress_->Look(now_ns, absl::ToInt64Nanoseconds(config_.health_period));
   const absl::Duration age = absl::Nanoseconds(progress_->StepAgeNs(now_ns));
@@ -159,6 +97,7 @@ void SupervisorState::OnShutDown(const ShutDown& shut_down) {
     drain_cut_ = false;
     told_to_cancel_ = shut_down.scope != DrainScope::kNothing;
   }
+  if (loaded_ == nullptr) return StopLoading();
   if (!exit_with_) exit_with_ = {ExitCode::kOk, "told to stop"};
   drain_scope_ = std::max(drain_scope_, shut_down.scope);
   drain_by_ns_ =
@@ -198,6 +137,7 @@ void SupervisorState::OnShutDownOverdue() {
 void SupervisorState::OnDown(const caf::down_msg& down) {
   if (exited_) return;
   if (down.source == engine_.address()) {
+    if (loaded_ == nullptr) return OnNotLoaded(ToStatus(down.reason));
     progress_->SetFailed();
     return FailEverything(ExitCode::kEngineFailed,
                           absl::StrCat("the engine failed: ", ToStatus(down.reason).message()));
@@ -213,6 +153,10 @@ void SupervisorState::OnDown(const caf::down_msg& down) {
                   Printable(ToStatus(down.reason).message()));
     if (link.channel != nullptr) link.channel->Shutdown();
     OnLinkEnding(id);
+    if (loaded_ == nullptr) {  // the engine holds nothing of it
+      link.stream->Shutdown();
+      return ForgetLink(id, "its dispatcher died");
+    }
     const auto forget = [this, lost = id, stream = link.stream] {
       stream->Shutdown();  // in case that the writer died as well
       ForgetLink(lost, "its dispatcher died");
@@ -261,6 +205,7 @@ Supervisor::behavior_type SupervisorBehavior(Supervisor::stateful_pointer<Superv
   self->state.Start(std::move(config), std::move(progress));
   return {
       [self](const StartWorker&) { return self->state.OnStart(); },
+      [self](const BundleHashed& hashed) { self->state.OnBundleHashed(hashed.hash); },
       [self](const FramesConnected& connected) { self->state.OnFrames(connected); },
       [self](const DescriptorsConnected& connected) { self->state.OnDescriptors(connected); },
       [self](const ClaimRole& claim) { return self->state.OnClaim(claim); },

@@ -13,13 +13,16 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "actors/dispatch/dispatcher.h"
 #include "actors/engine/engine_actor.h"
 #include "actors/messages/alarm_clock_interface.h"
 #include "actors/messages/engine_progress.h"
 #include "actors/messages/limits.h"
+#include "actors/messages/loaded_engine.h"
 #include "actors/messages/supervisor_interface.h"
+#include "actors/messages/worker_presence.h"
 #include "actors/runtime/memory_budget.h"
 #include "actors/runtime/reply_guard.h"
 #include "actors/runtime/worker_threads.h"
@@ -39,10 +42,11 @@ enum class OnDisconnect {
 
 // How a worker process ends.
 enum class ExitCode : int {
-  kOk = 0,              // drained, told to stop, or its link ended and it was to exit then
-  kEngineFailed = 70,   // the engine or an actor broke
-  kEngineStalled = 71,  // one step of the engine took longer than engine_kill
-  kDrainCut = 75,       // told to finish what was open, it had to cancel some of it
+  kOk = 0,               // drained, told to stop, or its link ended and it was to exit then
+  kEngineNotLoaded = 3,  // the engine or its model could not be loaded
+  kEngineFailed = 70,    // the engine or an actor broke
+  kEngineStalled = 71,   // one step of the engine took longer than engine_kill
+  kDrainCut = 75,        // told to finish what was open, it had to cancel some of it
 };
 
 inline constexpr int kStallSteps = 2;
@@ -50,6 +54,9 @@ inline constexpr int kKillSteps = 5;
 
 struct WorkerConfig {
   EngineFactory make_engine;
+  // Computes the hash of library, model and options, on a thread of `readers`, beside the engine's
+  // loading. Null: it is `engine_bundle_hash`.
+  std::function<absl::StatusOr<linkw::Hash>()> hash_bundle;
   linkw::Hash engine_bundle_hash{};
   std::string media_root = "/";               // audio and images that a daemon names lie below it
   std::string model_root = "/";               // adapters and strategy artifacts likewise
@@ -67,7 +74,12 @@ struct WorkerConfig {
   absl::Duration health_period = absl::Milliseconds(250);
   WorkerThreads* threads = nullptr;  // of links and engine; null: they are pooled, in a test
   std::function<linkw::LinkToken()> make_token;  // 16 unguessable bytes
-  // Called once, when the worker is to end; links are closed by then, unless the engine is stuck.
+  // Called each health_period until the engine is loaded, with how much of it is, and once when it
+  // is. May be null.
+  std::function<void(uint32_t permille)> on_loading;
+  std::function<void()> on_ready;
+  // Called once, when the worker is to end; links are closed by then, unless the engine is stuck. A
+  // worker that still loads is to end without waiting for its engine.
   std::function<void(ExitCode code, std::string reason)> on_exit;
   // Called each health_period in which neither a step nor a thread was stalled. May be null.
   std::function<void()> on_progress;
@@ -78,9 +90,13 @@ struct WorkerConfig {
 // Starts, watches and ends everything else.
 //
 //   StartWorker --> engine loads --> serving --ShutDown--> draining links --> on_exit(kOk or
-//   kDrainCut)
-//                                       |  engine died --> links told --> on_exit(kEngineFailed)
-//                                       |  step older than engine_kill --> on_engine_stuck
+//                        |              |                                       kDrainCut)
+//                        |              |  engine died --> links told --> on_exit(kEngineFailed)
+//                        |              |  step older than engine_kill --> on_engine_stuck
+//                        |  it does not load --> links told --> on_exit(kEngineNotLoaded)
+//                        |  ShutDown --> links told --> on_exit(kOk)
+//
+// Links come from the start on. While the engine loads they answer PING, and a HELLO waits.
 //
 // A link over inherited sockets is the only one there will ever be: the worker ends with it.
 //
@@ -95,6 +111,7 @@ class SupervisorState {
 
   void Start(WorkerConfig config, std::shared_ptr<EngineProgress> progress);
   caf::typed_response_promise<WorkerStarted> OnStart();
+  void OnBundleHashed(const absl::StatusOr<linkw::Hash>& hash);
   void OnFrames(const FramesConnected& connected);
   void OnDescriptors(const DescriptorsConnected& connected);
   caf::typed_response_promise<RoleClaimed> OnClaim(const ClaimRole& claim);
@@ -114,6 +131,7 @@ class SupervisorState {
     std::shared_ptr<SocketWatch> watch;  // null: the stream is in memory
     std::shared_ptr<FdChannel> channel;  // null: it has not come
     linkw::LinkToken token{};
+    pid_t peer_pid = 0;
     std::shared_ptr<std::atomic<int64_t>> last_heard_ns;
   };
   using ClaimAnswer = std::shared_ptr<ReplyGuard<RoleClaimed>>;
@@ -124,7 +142,15 @@ class SupervisorState {
     bool overdue = false;  // it is refused unless it is the next that drives
   };
 
-  void OnEngineLoaded(const EngineLoaded& loaded);
+  // supervisor_loading.cc
+  void HashBundle();
+  void OnPartLoaded();
+  void WatchLoading();
+  void OnNotLoaded(const absl::Status& status);
+  void StopLoading();
+  void EndWhileLoading(ExitCode code, const std::string& reason, linkw::Status status,
+                       const std::string& text);
+
   // Placements.
   compat::Placement OnLinkThread() const;
   // Of a link's dispatcher, reader and writer.
@@ -140,6 +166,7 @@ class SupervisorState {
   void ForgetLink(LinkId id, const std::string& reason);
   void RefuseOverdueClaims();
   void FreeDriver();
+  void SetDriver(LinkId link);
   absl::Duration TurnAgeNow(int64_t now_ns);
   void FailEverything(ExitCode code, const std::string& reason);
   void DrainLastLink();
@@ -151,11 +178,11 @@ class SupervisorState {
   std::shared_ptr<EngineProgress> progress_;
   EngineActor engine_;
   AlarmClock alarms_;
-  EngineInfo engine_info_;
-  bool engine_generates_ = false;
-  uint64_t context_tokens_ = 0;
-  std::shared_ptr<const std::vector<StateSpace>> spaces_;
-  std::shared_ptr<const linkw::HelloAck> hello_;  // set once the engine is loaded
+  std::shared_ptr<WorkerPresence> presence_;            // from Start on
+  std::shared_ptr<ReplyGuard<WorkerStarted>> started_;  // while it loads
+  std::optional<EngineLoaded> engine_loaded_;           // and the hash is awaited
+  std::optional<linkw::Hash> bundle_hash_;
+  std::shared_ptr<const LoadedEngine> loaded_;  // null while it loads
   const std::shared_ptr<MemoryBudget> file_copies_ = std::make_shared<MemoryBudget>(kFileCopyBytes);
   std::shared_ptr<MemoryBudget> audio_copies_;  // from Start on
   std::map<LinkId, Link> links_;

@@ -30,7 +30,7 @@ absl::Status DrivenByAnother() {
 }  // namespace
 
 void SupervisorState::OnFrames(const FramesConnected& connected) {
-  if (shutting_down_ || exit_with_ || hello_ == nullptr) {
+  if (shutting_down_ || exit_with_) {
     return RefuseLink(*connected.stream, linkw::Status::kDraining, "the worker is shutting down");
   }
   const LinkId id{++last_link_};
@@ -50,6 +50,7 @@ void SupervisorState::StartLink(LinkId id, const FramesConnected& connected) {
   link.stream = connected.stream;
   link.watch = connected.watch;
   link.channel = connected.descriptors;
+  link.peer_pid = connected.peer_pid;
   if (!connected.inherited && connected.descriptors == nullptr) link.token = config_.make_token();
   link.last_heard_ns = std::make_shared<std::atomic<int64_t>>(compat::NowNs(self_));
   DispatcherContext context = ContextOf(id, link);
@@ -87,18 +88,14 @@ DispatcherContext SupervisorState::ContextOf(LinkId id, const Link& link) {
       .alarms = alarms_,
       .last_heard_ns = link.last_heard_ns,
       .progress = progress_,
-      .hello = hello_,
-      .engine_info = engine_info_,
-      .engine_generates = engine_generates_,
-      .context_tokens = context_tokens_,
-      .spaces = spaces_,
+      .presence = presence_,
+      .loaded = loaded_,
       .media_root = config_.media_root,
       .readers = config_.readers,
       .file_copies = file_copies_,
       .audio_copies = audio_copies_,
       .model_root = config_.model_root,
       .limits = config_.limits,
-      .engine_stall = config_.engine_stall,
       .inherited = link.inherited,
       .reset_engine_at_end = config_.on_disconnect == OnDisconnect::kReset,
       .placement = OfLink(link),
@@ -148,7 +145,7 @@ caf::typed_response_promise<RoleClaimed> SupervisorState::OnClaim(const ClaimRol
 void SupervisorState::ClaimDriver(LinkId link, ClaimAnswer answer) {
   places_->BecomeDriver(link);
   if (!driver_) {
-    driver_ = link;
+    SetDriver(link);
     return answer->Answer(RoleClaimed{absl::OkStatus()});
   }
   if (waiting_claims_.size() >= kMaxRoleClaims)
@@ -167,6 +164,7 @@ void SupervisorState::ClaimObserver(LinkId link, ReplyGuard<RoleClaimed>& answer
     LetGo(*admitted.gives_way,
           "there are as many observers as may be, and of them this one was silent longest");
   }
+  presence_->SetObservers(places_->observers());
   answer.Answer(RoleClaimed{
       admitted.admitted ? absl::OkStatus()
                         : linkw::MakeStatus(linkw::Status::kBusy,
@@ -191,6 +189,7 @@ void SupervisorState::RefuseOverdueClaims() {
 
 void SupervisorState::OnLinkEnding(LinkId link) {
   places_->Remove(link);
+  presence_->SetObservers(places_->observers());
   if (driver_ == link) driver_ending_ = true;
   std::erase_if(waiting_claims_, [link](const Claim& claim) { return claim.link == link; });
 }
@@ -207,6 +206,7 @@ void SupervisorState::ForgetLink(LinkId id, const std::string& reason) {
   if (node.empty()) return;
   std::erase_if(waiting_claims_, [id](const Claim& claim) { return claim.link == id; });
   places_->Remove(id);
+  presence_->SetObservers(places_->observers());
   const bool drove = driver_ == id;
   if (drove) FreeDriver();
   const bool exits =
@@ -222,13 +222,20 @@ void SupervisorState::ForgetLink(LinkId id, const std::string& reason) {
   ExitIfDone();
 }
 
+void SupervisorState::SetDriver(LinkId link) {
+  driver_ = link;
+  const auto it = links_.find(link);
+  presence_->SetDriver(it == links_.end() ? 0 : it->second.peer_pid, compat::NowNs(self_));
+}
+
 void SupervisorState::FreeDriver() {
   driver_.reset();
+  presence_->SetDriver(0, 0);
   driver_ending_ = false;
   if (waiting_claims_.empty()) return;
   Claim next = std::move(waiting_claims_.front());
   waiting_claims_.pop_front();
-  driver_ = next.link;
+  SetDriver(next.link);
   next.answer->Answer(RoleClaimed{absl::OkStatus()});
   RefuseOverdueClaims();
 }

@@ -1,21 +1,33 @@
 #include "engine/abi/host_log.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "engine/abi/handle_table.h"
 #include "engine/abi/text.h"
 
 namespace superfluid {
-namespace {
 
-HandleTable<const EngineLog>& Logs() {
-  // Never destroyed, like the table of ports.
-  // NOLINTNEXTLINE(*-avoid-non-const-global-variables)
-  static auto* const kTable = new HandleTable<const EngineLog>();
-  return *kTable;
-}
+struct HostLog::Ear {
+  const EngineLog log;
+  const OnLoading on_loading;
+  const std::thread::id thread = std::this_thread::get_id();
+  std::atomic<bool> loading{true};
+
+  static HandleTable<const Ear>& All() {
+    // Never destroyed, like the table of ports.
+    // NOLINTNEXTLINE(*-avoid-non-const-global-variables)
+    static auto* const kTable = new HandleTable<const Ear>();
+    return *kTable;
+  }
+  static void LogLine(void* user, int32_t level, const char* text, size_t size) noexcept;
+  static void Loading(void* user, uint32_t permille) noexcept;
+};
+
+namespace {
 
 std::string CleanLine(absl::string_view text) {
   std::string line = ValidUtf8(text);
@@ -31,26 +43,42 @@ EngineLogLevel LevelFromAbi(int32_t level) {
   return static_cast<EngineLogLevel>(known);
 }
 
-void LogLine(void* user, int32_t level, const char* text, size_t size) noexcept {
+}  // namespace
+
+void HostLog::Ear::LogLine(void* user, int32_t level, const char* text, size_t size) noexcept {
   try {
-    const std::shared_ptr<const EngineLog> log = Logs().Find(user);
-    if (log == nullptr || *log == nullptr || text == nullptr) return;
-    (*log)(LevelFromAbi(level),
-           CleanLine(absl::string_view(text, std::min(size, SFL_MAX_LOG_BYTES))));
+    const std::shared_ptr<const Ear> ear = All().Find(user);
+    if (ear == nullptr || ear->log == nullptr || text == nullptr) return;
+    ear->log(LevelFromAbi(level),
+             CleanLine(absl::string_view(text, std::min(size, SFL_MAX_LOG_BYTES))));
   } catch (...) {
     // A log that fails is no reason to fail the engine, and there is nobody to tell.
     return;
   }
 }
 
-}  // namespace
+void HostLog::Ear::Loading(void* user, uint32_t permille) noexcept {
+  try {
+    const std::shared_ptr<const Ear> ear = All().Find(user);
+    if (ear == nullptr || ear->on_loading == nullptr || !ear->loading ||
+        ear->thread != std::this_thread::get_id()) {
+      return;
+    }
+    ear->on_loading(std::min<uint32_t>(permille, 1000));
+  } catch (...) {
+    return;  // as for a log that fails
+  }
+}
 
-HostLog::HostLog(EngineLog log, EngineLog about)
-    : log_(std::make_shared<const EngineLog>(std::move(log))),
-      about_(about != nullptr ? std::move(about) : *log_),
-      host_{sizeof(sfl_host), SFL_ABI_VERSION, Logs().Add(log_), &LogLine} {}
+HostLog::HostLog(EngineLog log, EngineLog about, OnLoading on_loading)
+    : ear_(new Ear{.log = std::move(log), .on_loading = std::move(on_loading)}),
+      about_(about != nullptr ? std::move(about) : ear_->log),
+      host_{sizeof(sfl_host), SFL_ABI_VERSION, Ear::All().Add(ear_), &Ear::LogLine, &Ear::Loading} {
+}
 
-HostLog::~HostLog() { Logs().Remove(host_.user); }
+HostLog::~HostLog() { Ear::All().Remove(host_.user); }
+
+void HostLog::EndLoading() { ear_->loading = false; }
 
 void HostLog::Write(EngineLogLevel level, absl::string_view line) const {
   if (about_ != nullptr) about_(level, line);

@@ -29,7 +29,7 @@ std::vector<sfl_option> AbiOptions(const EngineConfig& config) {
 
 PluginEngine::PluginEngine(const sfl_engine_vtable& functions, const EngineConfig& config)
     : functions_(functions),
-      log_(config.log, config.host_log),
+      log_(config.log, config.host_log, config.on_loading),
       slow_steps_(info_.micro_step, config.on_slow_step) {}
 
 absl::StatusOr<std::unique_ptr<Engine>> PluginEngine::Create(const sfl_engine_vtable* table,
@@ -55,6 +55,7 @@ absl::Status PluginEngine::CreateInPlugin(const EngineConfig& config) {
   absl::Status status = CallPlugin("create", error_, [&](sfl_error* error) {
     return functions_.create(&abi_config, log_.abi(), &created, error);
   });
+  log_.EndLoading();
   if (!status.ok()) return status;
   if (created == nullptr) return absl::InternalError("create: the engine returned no engine");
   engine_ = created;

@@ -50,7 +50,7 @@ class PluginEngine : public Engine {
 
   const EngineThread thread_;
   const sfl_engine_vtable functions_;
-  const HostLog log_;
+  HostLog log_;
   sfl_engine* engine_ = nullptr;
   EngineInfo info_;
   SlowSteps slow_steps_;

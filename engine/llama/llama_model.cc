@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,13 @@ absl::Status LlamaModel::LoadWeights(const EngineConfig& config, const LlamaOpti
   params.devices = devices.data();
   params.split_mode = LLAMA_SPLIT_MODE_NONE;
   params.main_gpu = device_ == nullptr ? -1 : 0;
+  params.progress_callback = [](float loaded, void* on_loading) {
+    const auto& tell = *static_cast<const std::function<void(uint32_t)>*>(on_loading);
+    if (tell) tell(static_cast<uint32_t>(std::clamp(loaded, 0.0F, 1.0F) * 1000));
+    return true;
+  };
+  std::function<void(uint32_t)> on_loading = config.on_loading;
+  params.progress_callback_user_data = &on_loading;
   model_ = llama_model_load_from_file(config.model_path.c_str(), params);
   if (model_ == nullptr) {
     return absl::InvalidArgumentError(WithReason("the model cannot be loaded", library_));

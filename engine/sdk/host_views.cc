@@ -153,4 +153,9 @@ EngineLog HostLogger(const sfl_host& host) {
   };
 }
 
+std::function<void(uint32_t permille)> HostLoading(const sfl_host& host) {
+  if (!SFL_HAS(&host, loading) || host.loading == nullptr) return nullptr;
+  return [user = host.user, loading = host.loading](uint32_t permille) { loading(user, permille); };
+}
+
 }  // namespace superfluid::sdk

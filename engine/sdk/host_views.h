@@ -1,6 +1,8 @@
 #ifndef SUPERFLUID_ENGINE_SDK_HOST_VIEWS_H_
 #define SUPERFLUID_ENGINE_SDK_HOST_VIEWS_H_
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "absl/status/statusor.h"
@@ -91,6 +93,8 @@ class HostCall {
 
 // The host's log; empty if it has none.
 EngineLog HostLogger(const sfl_host& host);
+// Whom the host wants told how much is loaded; null if it does not.
+std::function<void(uint32_t permille)> HostLoading(const sfl_host& host);
 
 }  // namespace superfluid::sdk
 

@@ -17,6 +17,7 @@ EngineConfig ConfigFromAbi(const sfl_config& raw, const sfl_host& host) {
   config.device = raw.device;
   config.threads = raw.threads;
   config.log = HostLogger(host);
+  config.on_loading = HostLoading(host);
   for (uint32_t i = 0; i < raw.option_count; ++i) {
     config.options.emplace_back(Copied(raw.options[i].key), Copied(raw.options[i].value));
   }

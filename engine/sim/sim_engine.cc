@@ -21,6 +21,7 @@ constexpr size_t kMaxLanguageBytes = 35;
 constexpr uint32_t kKvBits = 16;
 // A round number, so that a test sees jobs come and go.
 constexpr uint64_t kBytesPerJob = 65536;
+constexpr uint32_t kLoadParts = 100;
 
 bool IsLanguage(absl::string_view text) {
   return text.size() <= kMaxLanguageBytes && std::all_of(text.begin(), text.end(), [](char c) {
@@ -121,6 +122,18 @@ absl::StatusOr<std::unique_ptr<TranscriptionJob>> SimEngine::StartTranscription(
   return std::make_unique<SimJob>(*std::move(options), params, std::move(audio), clock_, jobs_);
 }
 
+// What a model's weights would take.
+absl::Status Load(const SimOptions& options, const EngineConfig& config, SimClock& clock) {
+  if (options.load > absl::ZeroDuration()) {
+    for (uint32_t part = 1; part <= kLoadParts; ++part) {
+      clock.Spend(options.load / kLoadParts);
+      if (config.on_loading) config.on_loading(1000 * part / kLoadParts);
+    }
+  }
+  if (options.fail_load) return absl::InternalError("the load failed, as asked for");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeSimEngine(const EngineConfig& config) {
@@ -132,6 +145,7 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeSimEngine(const EngineConfig& config
   absl::StatusOr<SimOptions> options = ParseSimOptions(config);
   if (!options.ok()) return options.status();
   if (clock == nullptr) clock = MakeRealSimClock(options->work);
+  if (absl::Status loaded = Load(*options, config, *clock); !loaded.ok()) return loaded;
   return std::make_unique<SimEngine>(*std::move(options), std::move(clock));
 }
 

@@ -88,6 +88,8 @@ constexpr std::array kOptions = {
     Option{"max_transcriptions", false,
            [](Number n, SimOptions& o) { return Set(n.In(1, 100'000), o.max_transcriptions); }},
     Option{"work", false, &SetWork},
+    Option{"load_ms", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, kHourMs), absl::Milliseconds(1), o.load); }},
+    Option{"fail_load", false, [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.fail_load); }},
     Option{"segments", true,
            [](Number n, SimOptions& o) { return Set(n.In(0, 1'000'000), o.segments); }},
     Option{"segment_ms", true,

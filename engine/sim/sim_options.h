@@ -78,6 +78,9 @@ struct SimOptions {
   // Engine only, as is `generation`.
   int max_transcriptions = 64;     // [1, 100000]
   SimWork work = SimWork::kSleep;  // "work": sleep or busy
+  absl::Duration load = absl::ZeroDuration();  // "load_ms": making the engine takes so long, and
+                                               // says how far it is, [0, 1 hour]
+  bool fail_load = false;                      // and it fails then, [0, 1]
   // Per job.
   int64_t segments = 0;            // end after so many; 0: as many as the audio has. [0, 1e6]
   int64_t segment_ms = 1000;       // audio of one segment, [10, 60000]

@@ -11,6 +11,10 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
+#include <functional>
+#include <ios>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -48,6 +52,43 @@ std::string LibraryFolder() {
   return std::filesystem::path(info.dli_fname).parent_path().string();
 }
 #endif
+
+// A model's file as the library reads it, front to back; says how far that is.
+class ModelReader {
+ public:
+  ModelReader(const std::string& path, const std::function<void(uint32_t permille)>& on_loading)
+      : file_(path, std::ios::binary), on_loading_(on_loading) {
+    std::error_code error;
+    size_ = std::filesystem::file_size(path, error);
+    if (error) size_ = 0;
+  }
+
+  whisper_model_loader Loader() {
+    whisper_model_loader loader = {};
+    loader.context = this;
+    loader.read = [](void* reader, void* out, size_t size) {
+      return static_cast<ModelReader*>(reader)->Read(out, size);
+    };
+    loader.eof = [](void* reader) { return static_cast<ModelReader*>(reader)->file_.eof(); };
+    loader.close = [](void* reader) { static_cast<ModelReader*>(reader)->file_.close(); };
+    return loader;
+  }
+
+ private:
+  size_t Read(void* out, size_t size) {
+    file_.read(static_cast<char*>(out), static_cast<std::streamsize>(size));
+    read_ += size;
+    if (on_loading_ && size_ > 0) {
+      on_loading_(static_cast<uint32_t>(std::min(read_, size_) * 1000 / size_));
+    }
+    return size;
+  }
+
+  std::ifstream file_;
+  const std::function<void(uint32_t permille)>& on_loading_;
+  uint64_t size_ = 0;
+  uint64_t read_ = 0;
+};
 
 struct EncodeTimes {
   Clock::time_point begin;
@@ -123,7 +164,9 @@ absl::StatusOr<WhisperContext> LoadContext(const EngineConfig& config,
   WhisperContext context;
   std::string reason;
   try {
-    context.reset(whisper_init_from_file_with_params_no_state(config.model_path.c_str(), params));
+    ModelReader reader(config.model_path, config.on_loading);
+    whisper_model_loader loader = reader.Loader();
+    context.reset(whisper_init_with_params_no_state(&loader, params));
   } catch (const std::exception& exception) {
     reason = exception.what();
   }

@@ -21,6 +21,7 @@ namespace superfluid::linkw {
 namespace {
 
 constexpr absl::Duration kConnectPause = absl::Milliseconds(20);
+constexpr absl::Duration kAskWhetherLoading = absl::Milliseconds(300);
 
 // Nobody listens yet: the worker has not come that far.
 bool IsNotThereYet(const absl::Status& status) {
@@ -55,7 +56,7 @@ bool IsNone(const LinkToken& token) {
 
 absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Connect(const std::string& socket_path,
                                                                 LinkClientOptions options) {
-  const Deadline deadline = Deadline::After(options.connect_timeout);
+  Deadline deadline = Deadline::After(options.connect_timeout);
   absl::StatusOr<OwnedFd> frames = ConnectUntil(socket_path, options.wait_for_listener, deadline);
   if (!frames.ok()) return frames.status();
   auto client = Introduce(*std::move(frames), std::move(options), deadline);
@@ -69,7 +70,7 @@ absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Adopt(int frames_fd, int
                                                               LinkClientOptions options) {
   OwnedFd frames(frames_fd);
   OwnedFd fds(fds_fd);
-  const Deadline deadline = Deadline::After(options.connect_timeout);
+  Deadline deadline = Deadline::After(options.connect_timeout);
   std::unique_ptr<FdChannel> channel;
   if (fds.valid()) {
     absl::StatusOr<std::unique_ptr<FdChannel>> made = MakeSocketFdChannel(std::move(fds));
@@ -83,7 +84,7 @@ absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Adopt(int frames_fd, int
 
 absl::StatusOr<std::unique_ptr<LinkClient>> LinkClient::Introduce(OwnedFd frames,
                                                                   LinkClientOptions options,
-                                                                  Deadline deadline) {
+                                                                  Deadline& deadline) {
   absl::StatusOr<std::unique_ptr<ByteStream>> stream = MakeSocketStream(std::move(frames));
   if (!stream.ok()) return stream.status();
   auto connection = std::make_shared<LinkConnection>(
@@ -103,12 +104,16 @@ LinkClient::~LinkClient() {
   connection_->Close();
 }
 
-absl::Status LinkClient::Handshake(Deadline deadline) {
+absl::Status LinkClient::Handshake(Deadline& deadline) {
   Hello hello;
   hello.client_name = options_.client_name;
   hello.role = options_.role;
   hello.features = options_.features;
-  absl::StatusOr<HelloAck> ack = Expect<HelloAck>(Request(hello, deadline.left()));
+  absl::StatusOr<std::unique_ptr<ReplyStream>> answers = Start(hello);
+  if (!answers.ok()) return WhyRefused(answers.status());
+  absl::StatusOr<WorkerMessage> answer = AwaitAck(**answers, deadline);
+  if (answer.ok() && std::holds_alternative<Pong>(*answer)) return absl::OkStatus();
+  absl::StatusOr<HelloAck> ack = Expect<HelloAck>(std::move(answer));
   if (!ack.ok()) return WhyRefused(ack.status());
   if (ack->chosen_version != kProtoVersion) {
     return MakeStatus(Status::kVersionMismatch,
@@ -118,6 +123,32 @@ absl::Status LinkClient::Handshake(Deadline deadline) {
   connection_->SetNegotiated(*ack);
   hello_ack_ = *std::move(ack);
   return absl::OkStatus();
+}
+
+// Returns what answers HELLO; an ERROR as the error that it is; or the Pong of a worker that loads,
+// if that is enough. A worker that loads is asked again and again how far it is.
+absl::StatusOr<WorkerMessage> LinkClient::AwaitAck(ReplyStream& answers, Deadline& deadline) {
+  std::string loading;  // what there is to say about it
+  while (true) {
+    absl::StatusOr<WorkerMessage> answer =
+        answers.Next(Deadline::After(std::min(deadline.left(), kAskWhetherLoading)));
+    if (answer.ok()) {
+      if (const auto* error = std::get_if<Error>(&*answer)) return ToStatus(*error);
+      return answer;
+    }
+    if (!absl::IsDeadlineExceeded(answer.status())) return answer;
+    if (deadline.passed()) {
+      return loading.empty() ? answer.status() : MakeStatus(Status::kDeadlineExceeded, loading);
+    }
+    // A link that ends meanwhile has an answer, or ends, above.
+    const absl::StatusOr<Pong> pong = Expect<Pong>(Request(linkw::Ping{}, deadline.left()));
+    if (!pong.ok() || pong->engine_state != EngineState::kLoading) continue;
+    if (options_.accept_loading) return WorkerMessage(*pong);
+    loading = absl::StrCat("the worker still loads its engine (", pong->load_permille / 10, " %)");
+    if (options_.on_loading && options_.on_loading(*pong)) {
+      deadline = Deadline::After(options_.connect_timeout);
+    }
+  }
 }
 
 // A worker that refuses a link before it has read HELLO answers none: its last words do.

@@ -27,8 +27,15 @@ struct LinkClientOptions {
   Role role = Role::kDriver;
   std::string client_name = "superfluid";
   std::vector<std::string> features;
-  // From the first connect to HELLO_ACK.
+  // From the first connect to HELLO_ACK; see on_loading.
   absl::Duration connect_timeout = absl::Seconds(10);
+  // A worker that still loads its engine answers HELLO when it is done, and PING at once. Called
+  // some times a second with what it says meanwhile, on the thread that connects; if it returns
+  // true, connect_timeout counts anew from then on. Null: as if it returned false.
+  std::function<bool(const Pong&)> on_loading;
+  // The client is made also when the worker still loads: it can Ping then, and hello_ack() is
+  // empty. For observers.
+  bool accept_loading = false;
   // Retry until connect_timeout while nobody listens on the path yet.
   bool wait_for_listener = false;
   // For a call whose timeout is not given, and for a write that the worker does not take.
@@ -66,7 +73,8 @@ struct LinkClientOptions {
 class LinkClient {
  public:
   // Connects to a worker that listens on `socket_path` and introduces itself. A driver also opens
-  // the fds connection. Errors: NotFound or Unavailable (nobody listens), DeadlineExceeded,
+  // the fds connection. Errors: NotFound or Unavailable (nobody listens), DeadlineExceeded (the
+  // text says if the worker still loads),
   // InvalidArgument (path too long), what the worker answers to HELLO (kBusy, kPermissionDenied,
   // kVersionMismatch), the errors of a link.
   static absl::StatusOr<std::unique_ptr<LinkClient>> Connect(const std::string& socket_path,
@@ -119,8 +127,9 @@ class LinkClient {
   // A client whose handshake is done, over `frames`; it has no fds connection yet.
   static absl::StatusOr<std::unique_ptr<LinkClient>> Introduce(OwnedFd frames,
                                                                LinkClientOptions options,
-                                                               Deadline deadline);
-  absl::Status Handshake(Deadline deadline);
+                                                               Deadline& deadline);
+  absl::Status Handshake(Deadline& deadline);
+  absl::StatusOr<WorkerMessage> AwaitAck(ReplyStream& answers, Deadline& deadline);
   absl::Status WhyRefused(const absl::Status& status);
   absl::Status OpenFds(const std::string& socket_path, Deadline deadline);
 

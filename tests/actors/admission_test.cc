@@ -8,10 +8,11 @@ namespace {
 
 using linkw::MessageType;
 
-TEST(AdmissionTest, OnlyHelloComesFirst) {
+TEST(AdmissionTest, OnlyHelloAndPingComeFirst) {
   const auto role = linkw::Role::kDriver;
   EXPECT_TRUE(Admit(LinkPhase::kAwaitingHello, role, MessageType::kHello).ok());
-  EXPECT_TRUE(linkw::IsLinkError(Admit(LinkPhase::kAwaitingHello, role, MessageType::kPing)));
+  EXPECT_TRUE(Admit(LinkPhase::kAwaitingHello, role, MessageType::kPing).ok());
+  EXPECT_TRUE(linkw::IsLinkError(Admit(LinkPhase::kAwaitingHello, role, MessageType::kTelemetry)));
   EXPECT_TRUE(linkw::IsLinkError(Admit(LinkPhase::kOpen, role, MessageType::kHello)));
 }
 

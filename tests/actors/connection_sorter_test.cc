@@ -59,8 +59,8 @@ class ConnectionSorterTest : public testing::Test {
 
   void Start() {
     ConnectionSorter::Callbacks callbacks;
-    callbacks.on_frames = [this](OwnedFd socket, std::string received) {
-      frames_.set_value({std::move(socket), std::move(received)});
+    callbacks.on_frames = [this](AcceptedConnection connection, std::string received) {
+      frames_.set_value({std::move(connection.socket), std::move(received)});
     };
     callbacks.on_descriptors = [](const linkw::LinkToken&, OwnedFd) {};
     thread_ = std::thread([this, callbacks] {

@@ -41,12 +41,12 @@ TEST_F(LinkSessionTest, SequenceNumbersStartAtOneAndGrowByOne) {
 TEST_F(LinkSessionTest, AMessageBeforeHelloEndsTheLinkWithOneError) {
   Start();
   Peer& peer = Connect();
-  peer.Send(linkw::Ping{});
+  peer.Send(linkw::BufRelease{});
   Run();
   const auto error = peer.Expect<linkw::Error>(1);
   EXPECT_TRUE(error.fatal);
   EXPECT_EQ(error.status, linkw::Status::kProtocolError);
-  EXPECT_NE(error.message.find("PING before HELLO"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("BUF_RELEASE before HELLO"), std::string::npos) << error.message;
   EXPECT_NE(error.message.find("seq 1"), std::string::npos) << error.message;
   EXPECT_TRUE(peer.empty());
   EXPECT_TRUE(peer.closed());

@@ -176,7 +176,8 @@ void WorkerFixture::Start() {
 Peer& WorkerFixture::Connect(bool with_descriptors, size_t capacity_bytes, bool inherited) {
   auto [ours, theirs] = MakeMemoryStreamPair({.capacity_bytes = capacity_bytes});
   std::unique_ptr<FdChannel> our_channel;
-  FramesConnected connected{.stream = std::move(theirs), .inherited = inherited};
+  FramesConnected connected{
+      .stream = std::move(theirs), .inherited = inherited, .peer_pid = peer_pid};
   if (with_descriptors) {
     auto [near, far] = MakeMemoryFdChannelPair();
     our_channel = std::move(near);

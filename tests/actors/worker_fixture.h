@@ -1,6 +1,8 @@
 #ifndef SUPERFLUID_TESTS_ACTORS_WORKER_FIXTURE_H_
 #define SUPERFLUID_TESTS_ACTORS_WORKER_FIXTURE_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -137,6 +139,9 @@ class WorkerFixture : public testing::Test {
   // Changes what the worker gets of the next connections, if set.
   std::function<std::shared_ptr<ByteStream>(std::shared_ptr<ByteStream>)> wrap_stream;
   std::function<std::shared_ptr<FdChannel>(std::shared_ptr<FdChannel>)> wrap_channel;
+
+  // Of who connects next, as the system would say.
+  pid_t peer_pid = 0;
 
   // Which of the ready actors runs next: each in turn, or a random one, by this generator.
   bool random_order = false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "tests/conformance/checks_loading.h"
 #include "tests/conformance/families.h"
 #include "tests/conformance/link.h"
 #include "tests/conformance/wire.h"
@@ -19,8 +20,8 @@ Peer MakePeer(Context& context) { return Peer(context.Connect(), context.until()
 
 void BeforeHello(Context& context) {
   for (const linkw::DriverMessage& message : std::vector<linkw::DriverMessage>{
-           linkw::Ping{}, linkw::StateSyncRequest{linkw::Capabilities{}}, linkw::BufRelease{},
-           linkw::TickSubmit{}, linkw::Telemetry{}}) {
+           linkw::StateSyncRequest{linkw::Capabilities{}}, linkw::BufRelease{}, linkw::TickSubmit{},
+           linkw::Telemetry{}}) {
     Peer peer = MakePeer(context);
     peer.Send(message);
     ExpectLinkError(peer, {Status::kProtocolError});
@@ -28,6 +29,13 @@ void BeforeHello(Context& context) {
   Peer peer = MakePeer(context);
   peer.SendFrame(0x0777, "");
   ExpectLinkError(peer, {Status::kProtocolError});
+}
+
+void PingBeforeHello(Context& context) {
+  Peer peer = MakePeer(context);
+  peer.Await<linkw::Pong>(peer.Send(linkw::Ping{}));
+  peer.Await<linkw::HelloAck>(peer.Send(MakeHello(linkw::Role::kObserver)));
+  peer.Await<linkw::Pong>(peer.Send(linkw::Ping{}));
 }
 
 void SecondHello(Context& context) {
@@ -99,7 +107,7 @@ void FatalErrorsNameTheirMessage(Context& context) {
   }
   {
     Peer peer = MakePeer(context);
-    const uint64_t seq = peer.Send(linkw::Ping{});
+    const uint64_t seq = peer.Send(linkw::BufRelease{});
     ExpectEq(ExpectLinkError(peer, {Status::kProtocolError}), seq, what);
   }
   {
@@ -260,6 +268,8 @@ void CapabilitiesCall(Context& context) {
 
 void AddHandshakeChecks(std::vector<Check>& checks) {
   checks.push_back({"HELLO-1", "a message before HELLO", BeforeHello});
+  checks.push_back({"HELLO-1", "PING before HELLO", PingBeforeHello});
+  AddLoadingChecks(checks);
   checks.push_back({"HELLO-1 FRAME-9", "what is skipped before HELLO", SkippedBeforeHello});
   checks.push_back({"FRAME-17", "fatal errors name their message", FatalErrorsNameTheirMessage});
   checks.push_back({"HELLO-2", "a second HELLO", SecondHello});

@@ -1,5 +1,7 @@
 // PING and telemetry.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -85,6 +87,20 @@ void StepsOfTicks(Context& context) {
     Expect(now.engine_busy_us > last.engine_busy_us, "engine_busy_us did not grow");
     last = now;
   }
+}
+
+void WhoIsThere(Context& context) {
+  Link observer(context, linkw::Role::kObserver);
+  const linkw::Pong before = observer.Ping();
+  Expect(before.observers >= 1, "the observer that asks is not counted");
+  Link driver(context);
+  const linkw::Pong pong = observer.Ping();
+  Expect(pong.uptime_ms >= before.uptime_ms, "uptime_ms went back");
+  Expect(pong.driver_ms >= 1, "a link drives, and driver_ms is 0");
+  Expect(pong.driver_pid == 0 || pong.driver_pid == static_cast<uint32_t>(getpid()),
+         "driver_pid is another process's");
+  Link second(context, linkw::Role::kObserver);
+  Expect(second.Ping().observers >= 2, "of two observers one is not counted");
 }
 
 void MemoryOfSequences(Context& context) {
@@ -210,6 +226,7 @@ void AddHealthChecks(std::vector<Check>& checks) {
       {"PING-1 ALWAYS-2", "pings during a tick", PingDuringATick, {"tick"}, Pace::kSlow});
   checks.push_back(
       {"PING-1 ALWAYS-2", "pings during a transcription", PingDuringSpeech, {"transcribe"}});
+  checks.push_back({"PING-5", "who is there", WhoIsThere});
   checks.push_back({"PING-3", "counters of steps, with speech", CountsGrow, {"transcribe"}});
   checks.push_back({"PING-3", "counters of steps, with ticks", StepsOfTicks, {"tick"}});
   checks.push_back({"PING-2", "memory of sequences", MemoryOfSequences, {"tick", "free_sequence"}});

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "protocol/client/link_client.h"
@@ -95,6 +96,89 @@ TEST_F(LinkConnectTest, AnObserverHasOneConnection) {
   EXPECT_EQ((*connected)->fds(), nullptr);
   ExpectError((*connected)->SendFd(1, 0), Status::kFailedPrecondition, "no fds connection");
   EXPECT_FALSE(listener_->Accept()->has_value());
+}
+
+Pong Loading(uint32_t permille) {
+  Pong pong;
+  pong.engine_state = EngineState::kLoading;
+  pong.load_permille = permille;
+  return pong;
+}
+
+// A worker that loads, and answers so many pings before HELLO.
+class LoadingConnectTest : public LinkConnectTest {
+ protected:
+  void LoadFor(int pings) {
+    worker_.emplace(AcceptOne());
+    worker_->Expect<Hello>(&hello_);
+    for (int i = 1; i <= pings; ++i) {
+      uint64_t ping = 0;
+      worker_->Expect<Ping>(&ping);
+      worker_->Send(ping, Loading(static_cast<uint32_t>(i) * 100));
+    }
+  }
+
+  uint64_t hello_ = 0;
+};
+
+TEST_F(LoadingConnectTest, AWorkerThatLoadsIsWaitedForAsLongAsItSaysSo) {
+  Listen();
+  std::vector<uint32_t> told;
+  LinkClientOptions options;
+  options.role = Role::kObserver;
+  options.on_loading = [&told](const Pong& pong) {
+    told.push_back(pong.load_permille);
+    return true;
+  };
+  auto client = StartConnect(options);
+  LoadFor(3);
+  worker_->Send(hello_, SampleHelloAck());
+  const auto connected = client.get();
+  ASSERT_TRUE(connected.ok()) << connected.status();
+  EXPECT_EQ(told, (std::vector<uint32_t>{100, 200, 300}));
+}
+
+TEST_F(LoadingConnectTest, WithoutPatienceTheErrorSaysThatItLoads) {
+  Listen();
+  LinkClientOptions options;
+  options.connect_timeout = absl::Seconds(1);
+  auto client = StartConnect(options);
+  LoadFor(1);
+  const absl::Status status = client.get().status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+  EXPECT_EQ(status.message(), "the worker still loads its engine (10 %)");
+}
+
+TEST_F(LoadingConnectTest, WhoOnlyPingsNeedNotWait) {
+  Listen();
+  LinkClientOptions options;
+  options.role = Role::kObserver;
+  options.accept_loading = true;
+  auto client = StartConnect(options);
+  LoadFor(1);
+  const auto connected = client.get();
+  ASSERT_TRUE(connected.ok()) << connected.status();
+  EXPECT_EQ((*connected)->hello_ack(), HelloAck());
+  auto pong = std::async(std::launch::async, [&] { return (*connected)->Ping(); });
+  uint64_t ping = 0;
+  worker_->Expect<Ping>(&ping);
+  worker_->Send(hello_, SampleHelloAck());  // nobody waits for it any more
+  worker_->Send(ping, Loading(200));
+  const absl::StatusOr<Pong> answer = pong.get();
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->load_permille, 200U);
+}
+
+TEST_F(LoadingConnectTest, WhyItDidNotLoadIsTheErrorOfTheHandshake) {
+  Listen();
+  auto client = StartConnect();
+  LoadFor(1);
+  worker_->Send(hello_, Error{.status = Status::kEngineFailed,
+                              .message = "the model is damaged",
+                              .detail = {},
+                              .fatal = true});
+  worker_->Vanish();
+  ExpectError(client.get().status(), Status::kEngineFailed, "the model is damaged");
 }
 
 TEST_F(LinkConnectTest, NoTokenNoSecondConnection) {

@@ -10,6 +10,7 @@
 #include "protocol/messages/version.h"
 #include "tools/ctl/base/time_option.h"
 #include "tools/ctl/commands/commands.h"
+#include "tools/ctl/terminal/loading_line.h"
 #include "tools/version.h"
 
 namespace superfluid::ctl {
@@ -58,6 +59,9 @@ class CommandLine {
     }
     context.global = global_;
     context.global.timeout = ParseTimeout(timeout_).value_or(global_.timeout);
+    LoadingLine loading(console.terminal, console.err);
+    context.global.on_loading = [&loading](const linkw::Pong& pong) { loading.Show(pong); };
+    context.global.on_loading_over = [&loading] { loading.Clear(); };
     for (const auto& [sub, body] : bodies_) {
       if (sub->parsed()) return body(context);
     }
@@ -84,7 +88,9 @@ class CommandLine {
     app_.add_flag(
         "--wait", global_.wait,
         "Wait, up to the timeout, for a worker that does not listen yet, drains or has no room, or "
-        "until another client has ended that drives it");
+        "until another client has ended that drives it; for one that still loads its engine, as "
+        "long "
+        "as it does");
   }
 
   // `--help` and `--version` come this way too.

@@ -24,6 +24,8 @@ constexpr int kFirstActivated = 3;     // SD_LISTEN_FDS_START
 constexpr int kMostActivated = 1024;   // a broken variable must not keep the process busy
 constexpr timeval kPatience = {1, 0};  // with a manager that reads nothing
 constexpr int kSignsInTime = 4;
+constexpr absl::Duration kLoadingPeriod = absl::Seconds(1);
+constexpr absl::Duration kLoadingPatience = absl::Seconds(30);  // of the manager, from each word on
 
 // Returns a variable and removes it.
 std::string Take(const char* name) {
@@ -67,6 +69,18 @@ ServiceManager ServiceManager::FromEnvironment() {
 
 void ServiceManager::Ready(absl::string_view status) const {
   Send(status.empty() ? "READY=1" : absl::StrCat("READY=1\nSTATUS=", status), 0);
+}
+
+void ServiceManager::Loading(uint32_t permille) {
+  if (!present()) return;
+  const int64_t now_ns = NowNs();
+  const int64_t told_ns = loading_ns_.load();
+  if (told_ns != 0 && now_ns - told_ns < absl::ToInt64Nanoseconds(kLoadingPeriod)) return;
+  loading_ns_ = now_ns;
+  const std::string how_far = permille == 0 ? "" : absl::StrCat(": ", permille / 10, " %");
+  Send(absl::StrCat("EXTEND_TIMEOUT_USEC=", absl::ToInt64Microseconds(kLoadingPatience),
+                    "\nSTATUS=loading the engine", how_far),
+       MSG_DONTWAIT);
 }
 
 void ServiceManager::Reloading() const {

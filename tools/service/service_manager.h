@@ -2,6 +2,7 @@
 #define SUPERFLUID_TOOLS_SERVICE_SERVICE_MANAGER_H_
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ class ServiceManager {
   // The process does its work now: it has started, or has read its configuration again.
   // `status`: a line for people, or empty.
   void Ready(absl::string_view status) const;
+  // The process still starts: `permille` of what it loads is loaded; 0: it cannot tell. Has the
+  // manager wait on, and tells it so once a second at most. Never blocks.
+  void Loading(uint32_t permille);
   void Reloading() const;
   void Stopping() const;
   void Status(absl::string_view status) const;
@@ -55,7 +59,8 @@ class ServiceManager {
 
   std::string socket_;
   absl::Duration watchdog_;
-  std::atomic<int64_t> told_ns_{0};  // when Alive told the manager last; 0: never
+  std::atomic<int64_t> told_ns_{0};     // when Alive told the manager last; 0: never
+  std::atomic<int64_t> loading_ns_{0};  // the same of Loading
 };
 
 }  // namespace superfluid

@@ -9,7 +9,8 @@
 
 namespace superfluid {
 
-// How the worker ends, as its threads tell main: the first word counts.
+// Whether the worker serves, and how it ends, as its threads tell main: of its end the first word
+// counts.
 //
 // Threads: any calls Set; main asks. Lifetime: outlives the actors, within that of the waiter.
 class Outcome {
@@ -19,6 +20,10 @@ class Outcome {
   // Notes how the worker ends, unless that was noted before, and wakes the waiter.
   void Set(ExitCode code, std::string reason);
 
+  // The engine is loaded.
+  void SetReady() { ready_.store(true, std::memory_order_release); }
+  bool ready() const { return ready_.load(std::memory_order_acquire); }
+
   bool exited() const { return exited_.load(std::memory_order_acquire); }
 
   // REQUIRES: exited.
@@ -27,6 +32,7 @@ class Outcome {
 
  private:
   SignalWaiter& signals_;
+  std::atomic<bool> ready_ = false;
   std::atomic<bool> said_ = false;
   std::atomic<bool> exited_ = false;
   ExitCode code_ = ExitCode::kOk;

@@ -66,17 +66,4 @@ void SignalWaiter::Wake() {
   (void)!write(wake_.get(), &one, sizeof one);
 }
 
-SignalWatch::SignalWatch(SignalWaiter& signals, std::function<void(int)> on_signal)
-    : signals_(signals), thread_([this, on_signal = std::move(on_signal)] {
-        while (!over_.load()) {
-          if (const std::optional<int> signal = signals_.Wait()) on_signal(*signal);
-        }
-      }) {}
-
-SignalWatch::~SignalWatch() {
-  over_.store(true);
-  signals_.Wake();
-  thread_.join();
-}
-
 }  // namespace superfluid

@@ -1,10 +1,7 @@
 #ifndef SUPERFLUID_TOOLS_WORKER_SIGNALS_H_
 #define SUPERFLUID_TOOLS_WORKER_SIGNALS_H_
 
-#include <atomic>
-#include <functional>
 #include <optional>
-#include <thread>
 
 #include "absl/status/statusor.h"
 #include "shm/owned_fd.h"
@@ -30,24 +27,6 @@ class SignalWaiter {
 
   OwnedFd signals_;
   OwnedFd wake_;
-};
-
-// Waits for a signal on a thread of its own while the main thread is busy with what cannot be
-// interrupted, and then calls `on_signal` with the signal's number; that is to end the process.
-//
-// Lifetime: within that of the waiter, which nobody else waits with meanwhile. A signal that comes
-// too late to be seen is left to the waiter.
-class SignalWatch {
- public:
-  SignalWatch(SignalWaiter& signals, std::function<void(int)> on_signal);
-  ~SignalWatch();  // blocks if on_signal is being called and returns late
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
-
- private:
-  SignalWaiter& signals_;
-  std::atomic<bool> over_ = false;
-  std::thread thread_;
 };
 
 }  // namespace superfluid

@@ -38,6 +38,9 @@ Signals:
   number (143 for SIGTERM).
   While the engine is still being loaded any of them ends the process at once, with 0.
 
+The worker listens while it loads its engine: it answers PING (superfluidctl ping), and a client that
+connects waits (superfluidctl --wait says how far it is).
+
 Exit codes:
   0   ended as told (a signal, the link of inherited sockets, --on-disconnect exit); what was open at
       SIGTERM was finished

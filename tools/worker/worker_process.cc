@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,14 +25,12 @@
 #include "actors/runtime/caf_compat.h"
 #include "actors/runtime/descriptor_poller.h"
 #include "actors/runtime/printable.h"
-#include "actors/runtime/status_error.h"
 #include "actors/runtime/thread_room.h"
 #include "actors/runtime/worker_threads.h"
 #include "actors/supervision/supervisor.h"
-#include "caf/scoped_actor.hpp"
 #include "engine/audio/blocking_executor.h"
 #include "engine/audio/blocking_thread_pool.h"
-#include "engine/loader/bundle_hash.h"
+#include "engine/loader/bundle_memory.h"
 #include "engine/loader/loader.h"
 #include "engine/loader/resolve.h"
 #include "protocol/transport/unix_listener.h"
@@ -50,13 +47,13 @@
 namespace superfluid {
 namespace {
 
-constexpr int kExitEngineNotLoaded = 3;
+constexpr int kExitEngineNotLoaded = static_cast<int>(ExitCode::kEngineNotLoaded);
 constexpr absl::Duration kCancelPatience = absl::Seconds(2);  // SIGINT
 constexpr unsigned kTeardownSeconds = 5;
 constexpr absl::Duration kReadersPatience = absl::Seconds(1);
 
 // That the worker itself needs: the pool, the clock of the actor system, the supervisor, the hosted
-// threads, the sorter of connections, and the watch for signals while it loads.
+// threads, the sorter of connections, and what hashes the model while it loads.
 constexpr size_t kWorkerThreads = 9;
 
 // The pool serves transcribers and state ops (which map memory).
@@ -94,12 +91,8 @@ absl::Status Shortened(const absl::Status& status, const WorkerOptions& options,
   return absl::Status(status.code(), absl::StrReplaceAll(status.message(), {{library, name}}));
 }
 
-struct EnginePlace {
-  std::string library;
-  linkw::Hash bundle_hash{};
-};
-
-absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
+// Returns the path of the engine's library.
+absl::StatusOr<std::string> FindEngine(const WorkerOptions& options) {
   std::vector<std::string> dirs = options.engine_dirs;
   for (std::string& dir : DefaultEngineDirs()) dirs.push_back(std::move(dir));
   absl::StatusOr<std::string> library = ResolveEngine(options.engine, dirs);
@@ -110,24 +103,51 @@ absl::StatusOr<EnginePlace> FindEngine(const WorkerOptions& options) {
     return absl::NotFoundError(
         absl::StrCat("--model ", model, ": there is no such file or folder"));
   }
-  absl::StatusOr<linkw::Hash> hash =
-      EngineBundleHash(*library, model, options.engine_config.options);
-  if (!hash.ok()) return Shortened(hash.status(), options, *library);
-  return EnginePlace{.library = *std::move(library), .bundle_hash = *hash};
+  return library;
 }
 
-WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
-                        std::shared_ptr<BlockingExecutor> readers, Outcome& outcome,
-                        WorkerThreads& threads, ServiceManager& manager) {
-  WorkerConfig config;
-  config.make_engine = [library = engine.library, engine_config = options.engine_config]() mutable {
+// Hears how far the engine has come; loads it on the thread that calls the factory.
+EngineFactory LoadOf(const WorkerOptions& options, const std::string& library,
+                     std::shared_ptr<EngineProgress> progress) {
+  return [&options, library, progress = std::move(progress)] {
+    EngineConfig engine_config = options.engine_config;
     NoteEngineThread(library);
     SendToLog(engine_config);
+    engine_config.on_loading = [progress](uint32_t permille) { progress->SetLoaded(permille); };
     absl::StatusOr<std::unique_ptr<Engine>> loaded = LoadEngine(library, engine_config);
+    if (!loaded.ok()) loaded = Shortened(loaded.status(), options, library);
     if (loaded.ok()) NoteUnusedDevice(**loaded, engine_config.device);
     return loaded;
   };
-  config.engine_bundle_hash = engine.bundle_hash;
+}
+
+// Hashes what the engine is made of, or remembers what it hashed before.
+std::function<absl::StatusOr<linkw::Hash>()> HashOf(const WorkerOptions& options,
+                                                    const std::string& library) {
+  return [&options, library]() -> absl::StatusOr<linkw::Hash> {
+    absl::StatusOr<linkw::Hash> hash =
+        RememberedBundleHash({.folder = BundleMemoryFolder()}, library,
+                             options.engine_config.model_path, options.engine_config.options);
+    if (!hash.ok()) return Shortened(hash.status(), options, library);
+    return hash;
+  };
+}
+
+std::string WhereItListens(const WorkerOptions& options, const Sockets& sockets) {
+  if (sockets.listener == nullptr) {
+    return absl::StrCat("frames_fd=", options.frames_fd, " fds_fd=", options.fds_fd);
+  }
+  return absl::StrCat("listen=\"", Printable(sockets.listener->path()), "\"");
+}
+
+// `where`: what the log says of the sockets.
+WorkerConfig MakeConfig(const WorkerOptions& options, const std::string& library,
+                        const std::string& where, const std::shared_ptr<EngineProgress>& progress,
+                        std::shared_ptr<BlockingExecutor> readers, Outcome& outcome,
+                        WorkerThreads& threads, ServiceManager& manager) {
+  WorkerConfig config;
+  config.make_engine = LoadOf(options, library, progress);
+  config.hash_bundle = HashOf(options, library);
   config.media_root = options.media_root;
   config.model_root = options.model_root;
   config.readers = std::move(readers);
@@ -143,17 +163,14 @@ WorkerConfig MakeConfig(const WorkerOptions& options, const EnginePlace& engine,
     outcome.Set(code, std::move(reason));
   };
   config.on_progress = [&manager] { manager.Alive(); };
+  config.on_loading = [&manager](uint32_t permille) { manager.Loading(permille); };
+  config.on_ready = [&outcome, &manager, where, library] {
+    outcome.SetReady();
+    spdlog::info("worker.ready {} pid={}", where, getpid());
+    manager.Ready(absl::StrCat("serving ", library));
+  };
   config.on_engine_stuck = [](absl::Duration age) { ReportStuckEngineAndAbort(age); };
   return config;
-}
-
-absl::Status StartAndWait(caf::actor_system& system, const Supervisor& supervisor) {
-  caf::scoped_actor self(system);
-  absl::Status status;
-  compat::Request(self.ptr(), supervisor, absl::Hours(1), StartWorker{})
-      .receive([](const WorkerStarted&) {},
-               [&status](const caf::error& error) { status = ToStatus(error); });
-  return status;
 }
 
 // Ends the process without its destructors, once the log is read or its reader's time is over.
@@ -162,24 +179,13 @@ absl::Status StartAndWait(caf::actor_system& system, const Supervisor& superviso
   std::_Exit(code);
 }
 
-// Ends the process at a signal that comes while the engine is made: nobody is served yet, and what
-// reads a model cannot be interrupted. Nobody else touches `sockets` meanwhile.
-std::function<void(int)> LeaveAtSignal(Sockets& sockets) {
-  return [&sockets](int signal) {
-    spdlog::info("signal.received signal={} action=exit", signal);
-    sockets.listener.reset();  // removes the file
-    const int code = static_cast<int>(ExitCode::kOk);
-    spdlog::info("worker.exit code={} reason=\"told to stop before the engine was loaded\"", code);
-    LeaveNow(code);
-  };
-}
-
 ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor,
                                             const std::shared_ptr<DescriptorPoller>& poller) {
   ConnectionSorter::Callbacks callbacks;
-  callbacks.on_frames = [supervisor, poller](OwnedFd socket, std::string received) {
+  callbacks.on_frames = [supervisor, poller](AcceptedConnection connection, std::string received) {
     absl::StatusOr<FramesConnected> connected =
-        WatchFrames(*poller, std::move(socket), std::move(received));
+        WatchFrames(*poller, std::move(connection.socket), std::move(received));
+    if (connected.ok()) connected->peer_pid = connection.pid;
     if (connected.ok()) compat::SendFromOutside(supervisor, *std::move(connected));
   };
   callbacks.on_descriptors = [supervisor, poller](const linkw::LinkToken& token, OwnedFd socket) {
@@ -208,6 +214,15 @@ absl::StatusOr<std::thread> Listen(UnixListener& listener, const WorkerOptions& 
   }
 }
 
+// Actors that hang (an engine that does not return) must not keep the process: it ends anyway. By a
+// signal: there may be no thread left to wait with.
+std::atomic<int> leave_code;
+void LeaveSoon(int code) {
+  leave_code = code;
+  std::signal(SIGALRM, [](int) { std::_Exit(leave_code); });
+  alarm(kTeardownSeconds);
+}
+
 // Turns signals into orders until the worker has ended. Each further signal is more impatient.
 void WaitForEnd(SignalWaiter& signals, const Supervisor& supervisor, const Outcome& outcome,
                 absl::Duration drain_patience, const ServiceManager& manager) {
@@ -218,23 +233,17 @@ void WaitForEnd(SignalWaiter& signals, const Supervisor& supervisor, const Outco
     ++count;
     if (count > 2) std::_Exit(128 + *signal);
     if (count == 1) manager.Stopping();
+    const bool loads = !outcome.ready();
     const bool gentle = *signal != SIGINT && count == 1;
-    spdlog::info("signal.received signal={} action={}", *signal, gentle ? "drain" : "cancel");
+    spdlog::info("signal.received signal={} action={}", *signal,
+                 loads ? "exit" : (gentle ? "drain" : "cancel"));
+    if (loads) LeaveSoon(static_cast<int>(ExitCode::kOk));
     compat::SendFromOutside(
         supervisor,
         ShutDown{.scope = gentle ? DrainScope::kNothing : DrainScope::kEverything,
                  .patience = gentle ? drain_patience
                                     : (count == 1 ? kCancelPatience : absl::ZeroDuration())});
   }
-}
-
-// Actors that hang (an engine that does not return) must not keep the process: it ends anyway. By a
-// signal: there may be no thread left to wait with.
-std::atomic<int> leave_code;
-void LeaveSoon(int code) {
-  leave_code = code;
-  std::signal(SIGALRM, [](int) { std::_Exit(leave_code); });
-  alarm(kTeardownSeconds);
 }
 
 absl::Status CheckThreadRoom() {
@@ -259,11 +268,10 @@ int RunWorker(const WorkerOptions& options, ServiceManager& manager) {
   const auto poller = std::make_shared<DescriptorPoller>();
   absl::StatusOr<Sockets> sockets = OpenSockets(options, *poller);
   if (!sockets.ok()) return Fail(kExitCannotStart, "worker.cannot_start", sockets.status());
-  std::optional<SignalWatch> loading(std::in_place, *signals, LeaveAtSignal(*sockets));
   NoteTooManyThreads(options.engine_config.threads);
   ModelFiles model_files(options.engine_config);  // before they are read
-  const absl::StatusOr<EnginePlace> engine = FindEngine(options);
-  if (!engine.ok()) return Fail(kExitEngineNotLoaded, "engine.not_found", engine.status());
+  const absl::StatusOr<std::string> library = FindEngine(options);
+  if (!library.ok()) return Fail(kExitEngineNotLoaded, "engine.not_found", library.status());
 
   Outcome outcome(*signals);  // outlives the actors, which may say more than main waits for
   caf::actor_system_config caf_config;
@@ -275,37 +283,24 @@ int RunWorker(const WorkerOptions& options, ServiceManager& manager) {
   auto readers = std::make_shared<BlockingThreadPool>();
   Supervisor supervisor =
       compat::Spawn(system, compat::Placement::kDetached, SupervisorBehavior,
-                    MakeConfig(options, *engine, readers, outcome, threads, manager), progress);
+                    MakeConfig(options, *library, WhereItListens(options, *sockets), progress,
+                               readers, outcome, threads, manager),
+                    progress);
   SetAtEndOf(supervisor, outcome);
-  spdlog::info("engine.loading engine=\"{}\"", Printable(engine->library));
-  const absl::Status started = StartAndWait(system, supervisor);
-  loading.reset();
-  if (!started.ok()) {
-    const int code = Fail(kExitEngineNotLoaded, "engine.not_loaded",
-                          Shortened(started, options, engine->library));
-    caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
-    LeaveSoon(code);
-    return code;
-  }
+  spdlog::info("engine.loading engine=\"{}\"", Printable(*library));
+  compat::SendFromOutside(supervisor, StartWorker{});
   const ModelWatch model_watch(std::move(model_files));
   std::thread listening;
   if (sockets->listener != nullptr) {
     absl::StatusOr<std::thread> thread = Listen(*sockets->listener, options, supervisor, poller);
     if (!thread.ok()) {
-      const int code = Fail(kExitCannotStart, "worker.cannot_start", thread.status());
-      caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
-      LeaveSoon(code);
-      return code;
+      sockets->listener.reset();
+      LeaveNow(Fail(kExitCannotStart, "worker.cannot_start", thread.status()));
     }
     listening = *std::move(thread);
-    spdlog::info("worker.ready listen=\"{}\" pid={}", Printable(sockets->listener->path()),
-                 getpid());
   } else {
     compat::SendFromOutside(supervisor, *std::exchange(sockets->inherited, std::nullopt));
-    spdlog::info("worker.ready frames_fd={} fds_fd={} pid={}", options.frames_fd, options.fds_fd,
-                 getpid());
   }
-  manager.Ready(absl::StrCat("serving ", engine->library));
   WaitForEnd(*signals, supervisor, outcome, options.drain_patience, manager);
   manager.Stopping();
   supervisor = nullptr;
@@ -315,11 +310,17 @@ int RunWorker(const WorkerOptions& options, ServiceManager& manager) {
     sockets->listener.reset();
   }
   const int code = static_cast<int>(outcome.code());
+  if (outcome.code() == ExitCode::kEngineNotLoaded) {
+    Fail(code, "engine.not_loaded", absl::UnknownError(outcome.reason()));
+  }
   LeaveSoon(code);
   const size_t left_behind = readers->Stop(kReadersPatience);
   if (left_behind > 0) spdlog::warn("readers.left_behind threads={}", left_behind);
   spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason()));
-  const bool in_order = outcome.code() == ExitCode::kOk || outcome.code() == ExitCode::kDrainCut;
+  // An engine that still loads does not let go of its thread; one that did not load has.
+  const bool in_order =
+      outcome.ready() ? outcome.code() == ExitCode::kOk || outcome.code() == ExitCode::kDrainCut
+                      : outcome.code() == ExitCode::kEngineNotLoaded;
   if (!in_order || left_behind > 0) LeaveNow(code);
   return code;
 }

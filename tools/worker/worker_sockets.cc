@@ -1,5 +1,6 @@
 #include "tools/worker/worker_sockets.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,13 @@ absl::StatusOr<std::unique_ptr<UnixListener>> MakeListener(const WorkerOptions& 
                               options.socket_group);
 }
 
+// Returns who made the other end of a socket; 0 if the system does not say.
+pid_t PeerPid(int fd) {
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.pid : 0;
+}
+
 absl::StatusOr<FramesConnected> TakeInherited(const WorkerOptions& options,
                                               DescriptorPoller& poller) {
   absl::StatusOr<FramesConnected> inherited = WatchFrames(poller, OwnedFd(options.frames_fd), {});
@@ -50,6 +58,7 @@ absl::StatusOr<FramesConnected> TakeInherited(const WorkerOptions& options,
         absl::StrCat("--frames-fd ", options.frames_fd, ": ", inherited.status().message()));
   }
   inherited->inherited = true;
+  inherited->peer_pid = PeerPid(options.frames_fd);
   if (options.fds_fd >= 0) {
     absl::StatusOr<std::unique_ptr<FdChannel>> channel =
         WatchDescriptors(poller, OwnedFd(options.fds_fd));

@@ -5,6 +5,7 @@
 
 #include "tests/tools/ctl/string_output.h"
 #include "tools/ctl/formats/plain_text.h"
+#include "tools/ctl/terminal/loading_line.h"
 #include "tools/ctl/terminal/progress_bar.h"
 #include "tools/ctl/terminal/progress_line.h"
 
@@ -17,6 +18,39 @@ using testing::Not;
 Progress Sample() {
   return {
       .audio_ms = 12'300, .audio_total_ms = 24'600, .elapsed = absl::Seconds(3), .hypothesis = ""};
+}
+
+linkw::Pong Loading(uint32_t permille) {
+  linkw::Pong pong;
+  pong.engine_state = linkw::EngineState::kLoading;
+  pong.load_permille = permille;
+  return pong;
+}
+
+TEST(LoadingLineTest, IsRedrawnOnATerminalAndGoneAtTheEnd) {
+  StringOutput terminal;
+  StringOutput text;
+  LoadingLine line(&terminal, &text);
+  line.Clear();
+  EXPECT_EQ(terminal.text, "");
+  line.Show(Loading(0));
+  line.Show(Loading(427));
+  EXPECT_EQ(terminal.text,
+            "\rthe worker loads its engine\x1b[K\rthe worker loads its engine: 42 %\x1b[K");
+  terminal.text.clear();
+  line.Clear();
+  line.Clear();
+  EXPECT_EQ(terminal.text, "\r\x1b[K");
+  EXPECT_EQ(text.text, "");
+}
+
+TEST(LoadingLineTest, IsOneLineElsewhere) {
+  StringOutput text;
+  LoadingLine line(nullptr, &text);
+  line.Show(Loading(10));
+  line.Show(Loading(20));
+  line.Clear();
+  EXPECT_EQ(text.text, "superfluidctl: the worker still loads its engine; waiting\n");
 }
 
 TEST(ProgressBarTest, ShowsPercentBarPositionAndSpeed) {

@@ -188,6 +188,45 @@ def _varint(value):
     return out + bytes([value])
 
 
+class Loading(Case):
+    """A worker that still loads its engine answers PING, and HELLO later."""
+
+    def load(self, pings, then):
+        def play(worker):
+            _, hello, _ = worker.read()
+            for i in range(1, pings + 1):
+                kind, seq, _ = worker.read()
+                self.assertEqual(kind, messages.TYPES["PING"])
+                worker.send(pb.Pong(engine_state=pb.LOADING, load_permille=100 * i), seq)
+            then(worker, hello)
+
+        self.worker.play(play)
+
+    def test_is_waited_for_as_long_as_it_says_so(self):
+        told = []
+
+        def on_loading(pong):
+            told.append(pong.load_permille)
+            return True
+
+        self.load(3, lambda worker, hello: worker.send(ack(), hello))
+        with client_of(self.worker, connect_timeout=1.0, on_loading=on_loading):
+            self.assertEqual(told, [100, 200, 300])
+
+    def test_without_patience_the_error_says_so(self):
+        self.load(1, lambda worker, hello: worker.read())
+        with self.assertRaises(superfluid.DeadlineExceededError) as caught:
+            client_of(self.worker, connect_timeout=0.6)
+        self.assertIn("still loads its engine (10 %)", str(caught.exception))
+
+    def test_why_it_did_not_load(self):
+        self.load(1, lambda worker, hello: worker.send(
+            pb.Error(status=pb.ENGINE_FAILED, message="the model is damaged", fatal=True), hello))
+        with self.assertRaises(superfluid.EngineFailedError) as caught:
+            client_of(self.worker)
+        self.assertIn("the model is damaged", str(caught.exception))
+
+
 class Schema(unittest.TestCase):
     def test_comments_say_the_numbers_of_the_enum(self):
         proto = (ROOT / "protocol/linkw.proto").read_text(encoding="utf-8")

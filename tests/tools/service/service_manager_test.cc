@@ -59,6 +59,19 @@ class ServiceManagerTest : public ::testing::Test {
   const std::string path_ = absl::StrCat("/tmp/sfm-", getpid());
 };
 
+TEST_F(ServiceManagerTest, IsToldToWaitForWhatLoadsOnceASecondAtMost) {
+  const ManagerSocket manager(path_);
+  ServiceManager told(path_, absl::ZeroDuration());
+  told.Loading(0);
+  told.Loading(420);
+  EXPECT_THAT(manager.Take(),
+              ElementsAre("EXTEND_TIMEOUT_USEC=30000000\nSTATUS=loading the engine"));
+  ServiceManager other(path_, absl::ZeroDuration());
+  other.Loading(425);
+  EXPECT_THAT(manager.Take(),
+              ElementsAre("EXTEND_TIMEOUT_USEC=30000000\nSTATUS=loading the engine: 42 %"));
+}
+
 TEST_F(ServiceManagerTest, IsToldOfEachChange) {
   const ManagerSocket manager(path_);
   const ServiceManager told(path_, absl::ZeroDuration());

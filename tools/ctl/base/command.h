@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "protocol/messages/messages.h"
 #include "tools/ctl/base/exit_code.h"
 #include "tools/ctl/base/failure.h"
 #include "tools/ctl/base/output.h"
@@ -17,6 +18,10 @@ struct GlobalOptions {
   std::string socket_path;
   absl::Duration timeout = absl::Seconds(10);
   bool wait = false;  // until a worker takes us, up to the timeout
+  // With `wait`: told how far a worker is that still loads its engine, and is waited for as long as
+  // it does; and when that is over, one way or the other. May be null.
+  std::function<void(const linkw::Pong&)> on_loading;
+  std::function<void()> on_loading_over;
 };
 
 // Where a command reads and writes. All must outlive it.

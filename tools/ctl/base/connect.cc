@@ -62,7 +62,7 @@ bool MayPass(const absl::Status& status) {
   }
 }
 
-ConnectResult ConnectWith(const GlobalOptions& options, linkw::LinkClientOptions client_options) {
+ConnectResult TryToConnect(const GlobalOptions& options, linkw::LinkClientOptions client_options) {
   if (options.socket_path.empty()) {
     return UsageFailure("no worker is named: give --connect PATH or set SUPERFLUID_SOCKET");
   }
@@ -70,7 +70,14 @@ ConnectResult ConnectWith(const GlobalOptions& options, linkw::LinkClientOptions
     return UsageFailure(absl::StrCat("the path of a socket has at most ", kMaxSocketPath,
                                      " bytes: ", options.socket_path));
   }
-  const auto give_up = linkw::Deadline::After(options.timeout);
+  auto give_up = linkw::Deadline::After(options.timeout);
+  if (options.wait) {
+    client_options.on_loading = [&give_up, &options](const linkw::Pong& pong) {
+      give_up = linkw::Deadline::After(options.timeout);
+      if (options.on_loading) options.on_loading(pong);
+      return true;
+    };
+  }
   absl::Status refused;
   Pauses pauses;
   while (true) {
@@ -87,7 +94,19 @@ ConnectResult ConnectWith(const GlobalOptions& options, linkw::LinkClientOptions
   }
 }
 
+ConnectResult ConnectWith(const GlobalOptions& options, linkw::LinkClientOptions client_options) {
+  ConnectResult result = TryToConnect(options, std::move(client_options));
+  if (options.on_loading_over) options.on_loading_over();
+  return result;
+}
+
 }  // namespace
+
+ConnectResult ConnectToPing(const GlobalOptions& options) {
+  linkw::LinkClientOptions client = ClientOptions(options, linkw::Role::kObserver);
+  client.accept_loading = !options.wait;
+  return ConnectWith(options, std::move(client));
+}
 
 ConnectResult Connect(const GlobalOptions& options, linkw::Role role) {
   return ConnectWith(options, ClientOptions(options, role));

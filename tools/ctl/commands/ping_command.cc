@@ -89,7 +89,7 @@ class Pinger {
 };
 
 ExitCode RunPing(const PingOptions& options, const CommandContext& context) {
-  ConnectResult connected = Connect(context.global, linkw::Role::kObserver);
+  ConnectResult connected = ConnectToPing(context.global);
   if (const auto* failure = std::get_if<Failure>(&connected)) return context.Fail(*failure);
   auto& client = *std::get<std::unique_ptr<linkw::LinkClient>>(connected);
   return Pinger(options, context, client).Run();
@@ -108,7 +108,9 @@ CommandBody DefinePing(CLI::App& app) {
   })->default_str("1000");
   app.add_flag("--json", options->json, "Print one JSON object a line and ping");
   app.footer(
-      "Works while another client drives the worker, and while its engine is inside a step.\n"
+      "Works while another client drives the worker, and while its engine is inside a step or "
+      "still\n"
+      "being loaded; with --wait it waits until that is done.\n"
       "Exit code 1 if the engine is stalled or failed: fit for a health check.\n");
   return [options](const CommandContext& context) { return RunPing(*options, context); };
 }

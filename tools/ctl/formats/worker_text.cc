@@ -198,13 +198,21 @@ std::string_view EngineStateName(linkw::EngineState state) {
   return "unknown";
 }
 
+std::string EngineStateText(const linkw::Pong& pong) {
+  std::string text(EngineStateName(pong.engine_state));
+  if (pong.engine_state == linkw::EngineState::kLoading) {
+    absl::StrAppend(&text, " ", pong.load_permille / 10, " %");
+  }
+  return text;
+}
+
 std::string PongText(const linkw::Pong& pong, absl::Duration round_trip) {
   const std::string step_age =
       pong.step_age_us == 0 ? "none" : DurationText(absl::Microseconds(pong.step_age_us));
   return absl::StrFormat(
       "answer in %s: engine %s, %d queued, %s, %s, %s, current step %s, "
       "busy for %s in total, memory %s\n",
-      DurationText(round_trip), EngineStateName(pong.engine_state), pong.queue_depth,
+      DurationText(round_trip), EngineStateText(pong), pong.queue_depth,
       CountText(pong.open_transcriptions, "transcription"), CountText(pong.open_ops, "op"),
       CountText(pong.engine_steps, "step"), step_age,
       DurationText(absl::Microseconds(pong.engine_busy_us)), BytesText(pong.mem.allocated_bytes));
@@ -213,6 +221,7 @@ std::string PongText(const linkw::Pong& pong, absl::Duration round_trip) {
 Json PongJson(const linkw::Pong& pong, absl::Duration round_trip) {
   return {{"round_trip_ms", JsonMs(round_trip)},
           {"engine_state", std::string(EngineStateName(pong.engine_state))},
+          {"load_permille", pong.load_permille},
           {"queue_depth", pong.queue_depth},
           {"open_transcriptions", pong.open_transcriptions},
           {"open_ops", pong.open_ops},

@@ -25,6 +25,9 @@ Json MemoryJson(const linkw::MemCounters& mem);
 // "idle", "busy", "stalled" ...
 std::string_view EngineStateName(linkw::EngineState state);
 
+// The same, with how far one that loads is: "loading 42 %".
+std::string EngineStateText(const linkw::Pong& pong);
+
 // 64 hexadecimal digits.
 std::string HashText(const linkw::Hash& hash);
 

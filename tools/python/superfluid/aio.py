@@ -223,7 +223,7 @@ async def _unless_closed(work: Awaitable[None]) -> None:
 async def connect(path: Union[str, "os.PathLike[str]"], *, role: str = "driver",
                   client_name: str = "superfluid-python", features: Iterable[str] = (),
                   wait_for_listener: bool = False, connect_timeout: float = 10.0,
-                  **options: Any) -> AsyncClient:
+                  on_loading: Optional[core.OnLoading] = None, **options: Any) -> AsyncClient:
     """Connects to a worker that listens on `path`; see superfluid.connect."""
     loop = asyncio.get_running_loop()
     end = loop.time() + connect_timeout
@@ -231,10 +231,10 @@ async def connect(path: Union[str, "os.PathLike[str]"], *, role: str = "driver",
     client = AsyncClient(await _connect(where, end, wait_for_listener), **options)
     try:
         await client.open(role=role, client_name=client_name, features=features,
-                          timeout=max(0.001, end - loop.time()))
+                          timeout=max(0.001, end - loop.time()), on_loading=on_loading)
         token = client._session.ack.link_token
         if role == "driver" and any(token):
-            fds = await _connect(where, end, False)
+            fds = await _connect(where, loop.time() + connect_timeout, False)
             try:
                 await loop.sock_sendall(fds, token)
             except OSError:

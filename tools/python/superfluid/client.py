@@ -248,7 +248,9 @@ def connect(path: Union[str, "os.PathLike[str]"], *, role: str = "driver",
     """Connects to a worker that listens on `path`.
 
     `role`: "driver", of which a worker has one, or "observer" (ping, info, telemetry).
-    `wait_for_listener`: try until the timeout while nobody listens. Other options as Client's.
+    `wait_for_listener`: try until the timeout while nobody listens. A worker that still loads its engine
+    is waited for until the timeout; `on_loading` is called with its Pong (load_permille) some times a second
+    meanwhile, and has the timeout count anew if it returns True. Other options as Client's.
     Raises LinkClosedError (nobody listens), BusyError (there is a driver), PermissionDeniedError,
     DeadlineExceededError.
     """
@@ -261,7 +263,7 @@ def connect(path: Union[str, "os.PathLike[str]"], *, role: str = "driver",
     try:
         token = client._session.ack.link_token
         if role == "driver" and any(token):
-            fds = _connect(where, end, False)
+            fds = _connect(where, time.monotonic() + connect_timeout, False)
             fds.sendall(token)
             client._adopt_fds(fds)
     except BaseException as error:

@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import os
+import time
 from collections import deque
 from typing import Any, Callable, Deque, Generator, NamedTuple, Optional, Type, TypeVar, Union
 
@@ -17,7 +18,7 @@ from google.protobuf.message import Message
 
 from superfluid import linkw_pb2 as pb
 from superfluid import messages
-from superfluid.errors import (FailedPreconditionError, InternalError, InvalidArgumentError, LinkClosedError,
+from superfluid.errors import (DeadlineExceededError, FailedPreconditionError, InternalError, InvalidArgumentError, LinkClosedError,
                                ProtocolError, SuperfluidError, VersionMismatchError, error_of)
 from superfluid.frames import VERSION, FrameDecoder, FrameEncoder
 from superfluid.memory import CONTROL_TAG
@@ -322,13 +323,21 @@ class Session:
 ROLES = {"driver": pb.Role.DRIVER, "observer": pb.Role.OBSERVER}
 
 
-def handshake(role: str, client_name: str, features: "tuple[str, ...]",
-              timeout: float) -> Steps["pb.HelloAckW"]:
-    """Introduces this client. Raises what the worker answers: BusyError, PermissionDeniedError ..."""
+OnLoading = Callable[["pb.Pong"], bool]
+_ASK_WHETHER_LOADING = 0.3  # seconds
+
+
+def handshake(role: str, client_name: str, features: "tuple[str, ...]", timeout: float,
+              on_loading: Optional[OnLoading] = None) -> Steps["pb.HelloAckW"]:
+    """Introduces this client. Raises what the worker answers: BusyError, PermissionDeniedError ...
+
+    A worker that still loads its engine answers when it is done. `on_loading` is called with its Pong
+    some times a second meanwhile; if it returns True the timeout counts anew from then on.
+    """
     hello = pb.Hello(proto_versions=pb.VersionRange(min=VERSION, max=VERSION), role=ROLES[role],
                      client_name=client_name.encode(), features=[f.encode() for f in features])
     try:
-        ack = yield from request(hello, pb.HelloAckW, timeout)
+        ack = yield from _introduce(hello, timeout, on_loading)
     except LinkClosedError as error:
         if isinstance(error.__cause__, SuperfluidError):
             raise error.__cause__ from None
@@ -338,10 +347,38 @@ def handshake(role: str, client_name: str, features: "tuple[str, ...]",
     return ack
 
 
+def _introduce(hello: "pb.Hello", timeout: float,
+               on_loading: Optional[OnLoading]) -> Steps["pb.HelloAckW"]:
+    inbox = Inbox()
+    end = time.monotonic() + timeout
+    loading = ""
+    yield Send(hello, inbox)
+    try:
+        while True:
+            left = end - time.monotonic()
+            try:
+                yield Await(inbox, inbox.ready, max(0.0, min(left, _ASK_WHETHER_LOADING)))
+                return expect(inbox.messages.popleft(), pb.HelloAckW)
+            except DeadlineExceededError:
+                if left <= _ASK_WHETHER_LOADING:
+                    raise DeadlineExceededError(loading or "the worker did not answer in time") from None
+            try:
+                pong = yield from request(pb.Ping(), pb.Pong, max(0.001, end - time.monotonic()))
+            except SuperfluidError:
+                continue  # the answer to HELLO, or the end of the link, says why
+            if pong.engine_state != pb.EngineState.LOADING:
+                continue
+            loading = f"the worker still loads its engine ({pong.load_permille // 10} %)"
+            if on_loading is not None and on_loading(pong):
+                end = time.monotonic() + timeout
+    finally:
+        yield Forget(inbox)
+
+
 class Health(NamedTuple):
     """An answer to PING."""
 
-    state: str  # "idle", "busy", "stalled", "failed", "draining"
+    state: str  # "idle", "busy", "stalled", "failed", "draining", "loading"
     pong: Any   # linkw_pb2.Pong, with all figures
     round_trip: float  # seconds
 

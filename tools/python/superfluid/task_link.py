@@ -54,9 +54,10 @@ class TaskLink:
         self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._write())]
 
     async def open(self, *, role: str = "driver", client_name: str = "superfluid-python",
-                   features: Iterable[str] = (), timeout: float = 10.0) -> None:
+                   features: Iterable[str] = (), timeout: float = 10.0,
+                   on_loading: Optional[core.OnLoading] = None) -> None:
         """Introduces the client to the worker."""
-        ack = await self._run(core.handshake(role, client_name, tuple(features), timeout))
+        ack = await self._run(core.handshake(role, client_name, tuple(features), timeout, on_loading))
         self._session = Session(ack, False)
 
     def adopt_fds(self, fds: socket.socket) -> None:

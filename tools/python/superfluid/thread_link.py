@@ -29,7 +29,8 @@ class ThreadLink:
                  role: str = "driver", client_name: str = "superfluid-python",
                  features: Iterable[str] = (), connect_timeout: float = 10.0,
                  call_timeout: float = 30.0, reply_buffer: int = 256,
-                 on_telemetry: Optional[Callable[[dict[str, int]], None]] = None) -> None:
+                 on_telemetry: Optional[Callable[[dict[str, int]], None]] = None,
+                 on_loading: Optional[core.OnLoading] = None) -> None:
         """Takes connected sockets, which are the client's from now on, also if it fails."""
         self._frames = frames
         self._fds = fds
@@ -50,7 +51,8 @@ class ThreadLink:
         self._reader = threading.Thread(target=self._read, name="superfluid-link", daemon=True)
         self._reader.start()
         try:
-            ack = self._run(core.handshake(role, client_name, tuple(features), connect_timeout))
+            ack = self._run(core.handshake(role, client_name, tuple(features), connect_timeout,
+                                           on_loading))
         except BaseException:
             self.close()
             raise

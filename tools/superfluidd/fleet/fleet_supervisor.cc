@@ -41,6 +41,7 @@ void FleetSupervisorState::StartSlot(uint32_t index) {
   Slot& slot = slots_[index];
   slot.phase = Phase::kStarting;
   slot.replacing = false;
+  slot.view.pong = {};
   slot.holder = std::make_shared<ProcessHolder>();
   const WorkerKey key = {.index = index, .generation = ++slot.generation};
   Log("worker.starting", slot, "");
@@ -123,6 +124,8 @@ void FleetSupervisorState::OnRestart(const WorkerKey& key) {
 
 void FleetSupervisorState::OnPonged(const WorkerPonged& ponged) {
   Slot* slot = Find(ponged.key);
+  // One that starts says how far it has loaded, and is neither ready nor sick.
+  if (slot != nullptr && slot->phase == Phase::kStarting) slot->view.pong = ponged.pong;
   if (slot == nullptr || slot->phase != Phase::kReady) return;
   slot->view.pong = ponged.pong;
   const bool healthy = IsHealthy(ponged.pong);
@@ -148,6 +151,8 @@ void FleetSupervisorState::OnDescribe(const DescribeFleet& describe) const {
     view.model = slot.spec.model;
     view.state = kNames[static_cast<int>(slot.phase)];
     if (slot.phase == Phase::kReady && !slot.healthy) view.state = "stalled";
+    const bool loads = view.pong.engine_state == linkw::EngineState::kLoading;
+    if (slot.phase == Phase::kStarting && loads) view.state = "loading";
     describe.view->workers.push_back(std::move(view));
   }
   compat::Send(self_, config_.scheduler, describe);

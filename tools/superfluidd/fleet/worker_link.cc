@@ -99,6 +99,10 @@ absl::Status WorkerLinkState::Connect() {
   linkw::LinkClientOptions options;
   options.client_name = absl::StrCat("superfluidd ", kSuperfluidVersion);
   options.connect_timeout = config_.load_timeout;
+  options.on_loading = [supervisor = config_.supervisor, key = config_.key](const auto& pong) {
+    compat::SendFromOutside(supervisor, WorkerPonged{key, pong});
+    return false;  // load_timeout counts from the start
+  };
   options.on_activity = [activity = activity_,
                          weak = compat::Weak<WorkerLink>(caf::actor_cast<WorkerLink>(self_))] {
     if (!activity->exchange(true)) compat::SendFromOutside(weak.Lock(), RepliesArrived{});
