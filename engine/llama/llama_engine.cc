@@ -120,6 +120,12 @@ std::string LlamaEngine::CapabilitiesJson() const {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeLlamaEngine(const EngineConfig& config) {
+  if (AsksForHelp(config.options)) {
+    return SayHelp(LlamaOptionTable().engine(), LlamaOptionTable().Rows(),
+                   [&config](absl::string_view line) {
+                     if (config.log) config.log(EngineLogLevel::kInfo, line);
+                   });
+  }
   const absl::StatusOr<LlamaOptions> options = ParseLlamaOptions(config);
   if (!options.ok()) return options.status();
   absl::StatusOr<std::unique_ptr<LlamaModel>> model = LlamaModel::Load(config, *options);

@@ -1,138 +1,78 @@
 #include "engine/llama/llama_options.h"
 
-#include <array>
-#include <cmath>
-
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
+#include "absl/status/status.h"
+#include "engine/options/option_kinds.h"
 
 namespace superfluid {
 namespace {
 
+using Options = LlamaOptions;
+
 constexpr int64_t kHourMs = 3'600'000;
 constexpr int64_t kMaxTicks = 1'000'000'000;
 
-struct Value {
-  absl::string_view key;
-  absl::string_view text;
-
-  absl::StatusOr<int64_t> In(int64_t low, int64_t high) const {
-    int64_t number = 0;
-    if (absl::SimpleAtoi(text, &number) && number >= low && number <= high) return number;
-    return absl::InvalidArgumentError(absl::StrCat("llama option '", key, "': '", text,
-                                                   "' is not a number from ", low, " to ", high));
-  }
-  absl::StatusOr<int64_t> ZeroOr(int64_t low, int64_t high) const {
-    return text == "0" ? int64_t{0} : In(low, high);
-  }
-  absl::Status NotOneOf(absl::string_view names) const {
-    return absl::InvalidArgumentError(
-        absl::StrCat("llama option '", key, "': '", text, "' is not one of ", names));
-  }
-};
-
-template <typename Field>
-absl::Status Set(const absl::StatusOr<int64_t>& number, Field& field) {
-  if (!number.ok()) return number.status();
-  field = static_cast<Field>(*number);
-  return absl::OkStatus();
-}
-
-absl::Status SetKvType(Value value, LlamaOptions& options) {
-  if (value.text == "f16") {
-    options.kv_type = LlamaKvType::kF16;
-  } else if (value.text == "f32") {
-    options.kv_type = LlamaKvType::kF32;
-  } else if (value.text == "q8_0") {
-    options.kv_type = LlamaKvType::kQ8;
-  } else {
-    return value.NotOneOf("f16, f32, q8_0");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status SetFlashAttention(Value value, LlamaOptions& options) {
-  if (value.text == "auto") {
-    options.flash_attention = LlamaFlashAttention::kAuto;
-  } else if (value.text == "on") {
-    options.flash_attention = LlamaFlashAttention::kOn;
-  } else if (value.text == "off") {
-    options.flash_attention = LlamaFlashAttention::kOff;
-  } else {
-    return value.NotOneOf("auto, on, off");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status SetLoraScale(Value value, LlamaOptions& options) {
-  float scale = 0;
-  if (!absl::SimpleAtof(value.text, &scale) || !std::isfinite(scale) || scale < 0 || scale > 100) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("llama option 'lora_scale': '", value.text, "' is not from 0 to 100"));
-  }
-  options.lora_scale = scale;
-  return absl::OkStatus();
-}
-
-struct Option {
-  absl::string_view key;
-  absl::Status (*set)(Value value, LlamaOptions& options) = nullptr;
-};
-
-constexpr std::array kOptions = {
-    Option{"context",
-           [](Value v, LlamaOptions& o) { return Set(v.ZeroOr(16, 1'048'576), o.context); }},
-    Option{"kv_tokens",
-           [](Value v, LlamaOptions& o) { return Set(v.ZeroOr(16, 4'194'304), o.kv_tokens); }},
-    Option{"batch", [](Value v, LlamaOptions& o) { return Set(v.In(1, 65'536), o.batch); }},
-    Option{"pass_ms", [](Value v, LlamaOptions& o) { return Set(v.In(0, 60'000), o.pass_ms); }},
-    Option{"ubatch", [](Value v, LlamaOptions& o) { return Set(v.In(1, 8192), o.ubatch); }},
-    Option{"gpu_layers",
-           [](Value v, LlamaOptions& o) { return Set(v.In(-1, 10'000), o.gpu_layers); }},
-    Option{"kv_type", &SetKvType},
-    Option{"flash_attention", &SetFlashAttention},
-    Option{"exact", [](Value v, LlamaOptions& o) { return Set(v.In(0, 1), o.exact); }},
-    Option{"mmap", [](Value v, LlamaOptions& o) { return Set(v.In(0, 1), o.mmap); }},
-    Option{"lora_scale", &SetLoraScale},
-    Option{"ttl_ms", [](Value v, LlamaOptions& o) { return Set(v.In(1, kHourMs), o.ttl_ms); }},
-    Option{"ttl_ticks",
-           [](Value v, LlamaOptions& o) { return Set(v.In(1, kMaxTicks), o.ttl_ticks); }},
-    Option{"max_sequences",
-           [](Value v, LlamaOptions& o) { return Set(v.In(1, 100'000), o.max_sequences); }},
-    Option{"mmproj",
-           [](Value v, LlamaOptions& o) {
-             if (v.text.empty()) {
-               return absl::InvalidArgumentError("llama option 'mmproj': no path");
-             }
-             o.mmproj = std::string(v.text);
-             return absl::OkStatus();
-           }},
-    Option{"backends",
-           [](Value v, LlamaOptions& o) {
-             o.backends = std::string(v.text);
-             return absl::OkStatus();
-           }},
-};
-
-absl::Status SetOption(Value value, LlamaOptions& options) {
-  std::string known;
-  for (const Option& option : kOptions) {
-    if (option.key == value.key) return option.set(value, options);
-    absl::StrAppend(&known, " ", option.key);
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the llama engine has no option '", value.key, "'; it has:", known));
+template <class Field>
+auto At(Field LlamaOptions::*field) {
+  return [field](Options& o) -> Field& { return o.*field; };
 }
 
 }  // namespace
 
+const OptionTable<LlamaOptions>& LlamaOptionTable() {
+  static const auto* const kTable = new OptionTable<Options>(
+      "llama",
+      {
+          ZeroOrWholeOption<Options>(
+              "context", 16, 1'048'576, At(&Options::context),
+              "tokens of a sequence; 0: what the model was trained for, at most 8192"),
+          ZeroOrWholeOption<Options>("kv_tokens", 16, 4'194'304, At(&Options::kv_tokens),
+                                     "tokens of all sequences and of the prefix cache together; 0: "
+                                     "as context. The library rounds it up to 256"),
+          WholeOption<Options>("batch", 1, 65'536, At(&Options::batch),
+                               "tokens of one pass over the model, at most"),
+          WholeOption<Options>("pass_ms", 0, 60'000, At(&Options::pass_ms),
+                               "what a pass of tokens should take, at most: how long a lane waits "
+                               "for the others of its tick; passes get fewer tokens for it, never "
+                               "less than 32. 0: they do not"),
+          WholeOption<Options>("ubatch", 1, 8192, At(&Options::ubatch),
+                               "of a pass, so many tokens are computed at a time"),
+          WholeOption<Options>("gpu_layers", -1, 10'000, At(&Options::gpu_layers),
+                               "layers on the GPU, if there is one; -1: all"),
+          ChoiceOption<Options, LlamaKvType>(
+              "kv_type",
+              {{"f16", LlamaKvType::kF16}, {"f32", LlamaKvType::kF32}, {"q8_0", LlamaKvType::kQ8}},
+              At(&Options::kv_type), "how the KV cache keeps its numbers"),
+          ChoiceOption<Options, LlamaFlashAttention>("flash_attention",
+                                                     {{"auto", LlamaFlashAttention::kAuto},
+                                                      {"on", LlamaFlashAttention::kOn},
+                                                      {"off", LlamaFlashAttention::kOff}},
+                                                     At(&Options::flash_attention),
+                                                     "whether attention is computed that way"),
+          SwitchOption<Options>("exact", At(&Options::exact),
+                                "every token is computed by itself, without flash attention, so "
+                                "that what else is in a pass does not change its numbers; slow"),
+          SwitchOption<Options>("mmap", At(&Options::mmap),
+                                "map the model's file into memory rather than read it"),
+          NumberOption<Options>("lora_scale", 0, 100, At(&Options::lora_scale),
+                                "how strongly an adapter acts"),
+          WholeOption<Options>("ttl_ms", 1, kHourMs, At(&Options::ttl_ms), "of a lease"),
+          WholeOption<Options>("ttl_ticks", 1, kMaxTicks, At(&Options::ttl_ticks), "of a lease"),
+          WholeOption<Options>("max_sequences", 1, 100'000, At(&Options::max_sequences),
+                               "sequences that may exist; 256 at most can have state"),
+          TextOption<Options>("mmproj", "a path", IsSomeText, At(&Options::mmproj),
+                              "file of a projector, with which the model takes images"),
+          TextOption<Options>("backends", "", IsAnyText, At(&Options::backends),
+                              "folder of the library's backends (CPU variants, CUDA ...); none: "
+                              "beside the library"),
+      },
+      OptionTable<Options>::Repeated::kLastCounts);
+  return *kTable;
+}
+
 absl::StatusOr<LlamaOptions> ParseLlamaOptions(const EngineConfig& config) {
-  LlamaOptions options;
-  for (const auto& [key, text] : config.options) {
-    if (absl::Status status = SetOption({key, text}, options); !status.ok()) return status;
-  }
-  if (options.exact && options.flash_attention == LlamaFlashAttention::kOn) {
-    return absl::InvalidArgumentError("llama option 'exact' is without flash attention");
+  absl::StatusOr<LlamaOptions> options = LlamaOptionTable().Parse(config.options);
+  if (options.ok() && options->exact && options->flash_attention == LlamaFlashAttention::kOn) {
+    return absl::InvalidArgumentError("engine option exact: it is without flash attention");
   }
   return options;
 }

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/engine.h"
+#include "engine/options/option_table.h"
 
 namespace superfluid {
 
@@ -44,6 +45,9 @@ struct LlamaOptions {
   // Where the library's backends (CPU variants, CUDA ...) lie; empty: beside the library.
   std::string backends;
 };
+
+// All of them, with their ranges and what they are for.
+const OptionTable<LlamaOptions>& LlamaOptionTable();
 
 // Errors: InvalidArgument naming the option (unknown; not a number, or out of its range).
 absl::StatusOr<LlamaOptions> ParseLlamaOptions(const EngineConfig& config);

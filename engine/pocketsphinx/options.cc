@@ -1,29 +1,21 @@
 #include "engine/pocketsphinx/options.h"
 
 #include <algorithm>
-#include <set>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "engine/options/option_kinds.h"
 
 namespace superfluid {
 namespace {
 
-struct NumberOption {
-  const char* name;
-  int PocketsphinxOptions::*field;
-  int least;
-  int most;
-};
+using Options = PocketsphinxOptions;
 
-constexpr NumberOption kNumbers[] = {
-    {"pool", &PocketsphinxOptions::pool, 1, 64},
-    {"warm", &PocketsphinxOptions::warm, 1, 64},
-    {"pause_ms", &PocketsphinxOptions::pause_ms, 100, 2000},
-    {"max_segment_ms", &PocketsphinxOptions::max_segment_ms, 3000, 30000},
-    {"max_hmms", &PocketsphinxOptions::max_hmms, 500, 30000},
-};
+Option<Options> Whole(const char* name, int low, int high, int PocketsphinxOptions::*field,
+                      const char* help) {
+  return WholeOption<Options>(
+      name, low, high, [field](Options & o) -> auto& { return o.*field; }, help);
+}
 
 // Names and longer codes of the languages that there are models of.
 constexpr std::pair<std::string_view, std::string_view> kNames[] = {
@@ -33,26 +25,9 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"cmn", "zh"},     {"chinese", "zh"}, {"zho", "zh"},     {"dutch", "nl"},   {"nld", "nl"},
 };
 
-std::string KnownNames() {
-  std::string names = "language";
-  for (const NumberOption& option : kNumbers) absl::StrAppend(&names, ", ", option.name);
-  return names;
-}
-
-absl::Status SetNumber(const NumberOption& option, const std::string& value,
-                       PocketsphinxOptions& parsed) {
-  int number = 0;
-  if (!absl::SimpleAtoi(value, &number) || number < option.least || number > option.most) {
-    return absl::InvalidArgumentError(absl::StrCat("engine option ", option.name, "=", value,
-                                                   ": must be a number from ", option.least, " to ",
-                                                   option.most));
-  }
-  parsed.*option.field = number;
-  return absl::OkStatus();
-}
-
 // Letters, digits and hyphens, as in a BCP-47 tag; "_" is what some systems write for the hyphen.
-bool IsLanguageTag(std::string_view tag) {
+bool IsLanguageTag(absl::string_view text) {
+  const std::string_view tag(text.data(), text.size());
   const auto allowed = [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
   };
@@ -60,38 +35,36 @@ bool IsLanguageTag(std::string_view tag) {
          !PrimaryLanguage(tag).empty();
 }
 
-absl::Status SetOption(const std::string& name, const std::string& value,
-                       PocketsphinxOptions& parsed) {
-  for (const NumberOption& option : kNumbers) {
-    if (name == option.name) return SetNumber(option, value, parsed);
-  }
-  if (name != "language") {
-    return absl::InvalidArgumentError(absl::StrCat("the pocketsphinx engine has no option \"", name,
-                                                   "\"; it has ", KnownNames()));
-  }
-  if (!IsLanguageTag(value)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("engine option language=", value, ": not a language tag such as en-US"));
-  }
-  parsed.language = value;
-  return absl::OkStatus();
-}
-
 }  // namespace
+
+const OptionTable<PocketsphinxOptions>& PocketsphinxOptionTable() {
+  static const auto* const kTable = new OptionTable<Options>(
+      "pocketsphinx", {
+                          Whole("pool", 1, 64, &Options::pool,
+                                "transcriptions at once; each has a decoder, about 90 MB"),
+                          Whole("warm", 1, 64, &Options::warm,
+                                "decoders made before the engine is ready, no more than pool"),
+                          Whole("pause_ms", 100, 2000, &Options::pause_ms,
+                                "a silence of this length ends a segment"),
+                          Whole("max_segment_ms", 3000, 30'000, &Options::max_segment_ms,
+                                "a segment is cut here even without a pause"),
+                          Whole("max_hmms", 500, 30'000, &Options::max_hmms,
+                                "hypotheses kept per 10 ms; more is slower, seldom better"),
+                          TextOption<Options>(
+                              "language", "a language tag such as en-US", IsLanguageTag,
+                              [](Options & o) -> auto& { return o.language; },
+                              "of the model: what a client may ask for"),
+                      });
+  return *kTable;
+}
 
 absl::StatusOr<PocketsphinxOptions> ParsePocketsphinxOptions(
     const std::vector<std::pair<std::string, std::string>>& options) {
-  PocketsphinxOptions parsed;
-  std::set<std::string> seen;
-  for (const auto& [name, value] : options) {
-    if (!seen.insert(name).second) {
-      return absl::InvalidArgumentError(absl::StrCat("engine option ", name, " is given twice"));
-    }
-    if (absl::Status status = SetOption(name, value, parsed); !status.ok()) return status;
-  }
-  if (parsed.warm > parsed.pool) {
+  absl::StatusOr<PocketsphinxOptions> parsed = PocketsphinxOptionTable().Parse(options);
+  if (!parsed.ok()) return parsed;
+  if (parsed->warm > parsed->pool) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "engine option warm=", parsed.warm, ": must not exceed pool, which is ", parsed.pool));
+        "engine option warm=", parsed->warm, ": must not exceed pool, which is ", parsed->pool));
   }
   return parsed;
 }
@@ -109,7 +82,7 @@ std::string PrimaryLanguage(std::string_view tag) {
 absl::Status CheckLanguage(std::string_view wanted, std::string_view model) {
   // There is one language, so it is what would be detected.
   if (wanted.empty() || PrimaryLanguage(wanted) == "auto") return absl::OkStatus();
-  if (!IsLanguageTag(wanted)) {
+  if (!IsLanguageTag({wanted.data(), wanted.size()})) {
     return absl::InvalidArgumentError("the language is not a language tag such as en-US");
   }
   if (PrimaryLanguage(wanted) == PrimaryLanguage(model)) return absl::OkStatus();

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/options/option_table.h"
 
 namespace superfluid {
 
@@ -22,6 +23,9 @@ struct PocketsphinxOptions {
 
   friend bool operator==(const PocketsphinxOptions&, const PocketsphinxOptions&) = default;
 };
+
+// All of them, with their ranges and what they are for.
+const OptionTable<PocketsphinxOptions>& PocketsphinxOptionTable();
 
 // Errors: InvalidArgument for a name that does not exist (the text lists those that do), a value
 // that is no number or out of range, or a name given twice.

@@ -110,6 +110,12 @@ class PocketsphinxEngine : public Engine {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> MakePocketsphinxEngine(const EngineConfig& config) {
+  if (AsksForHelp(config.options)) {
+    return SayHelp(PocketsphinxOptionTable().engine(), PocketsphinxOptionTable().Rows(),
+                   [&config](absl::string_view line) {
+                     if (config.log) config.log(EngineLogLevel::kInfo, line);
+                   });
+  }
   absl::StatusOr<PocketsphinxOptions> options = ParsePocketsphinxOptions(config.options);
   if (!options.ok()) return options.status();
   absl::StatusOr<ModelFiles> model = FindModelFiles(config.model_path);

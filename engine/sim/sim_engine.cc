@@ -142,6 +142,12 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeSimEngine(const EngineConfig& config
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeSimEngine(const EngineConfig& config,
                                                       std::shared_ptr<SimClock> clock) {
+  if (AsksForHelp(config.options)) {
+    return SayHelp(SimOptionTable().engine(), SimOptionTable().Rows(),
+                   [&config](absl::string_view line) {
+                     if (config.log) config.log(EngineLogLevel::kInfo, line);
+                   });
+  }
   absl::StatusOr<SimOptions> options = ParseSimOptions(config);
   if (!options.ok()) return options.status();
   if (clock == nullptr) clock = MakeRealSimClock(options->work);

@@ -4,200 +4,178 @@
 #include <array>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "engine/options/option_kinds.h"
 
 namespace superfluid {
 namespace {
+
+using Options = SimOptions;
 
 constexpr int64_t kMaxStep = 1'000'000'000;
 constexpr absl::string_view kPrefix = "sim:";
 constexpr int64_t kHourMs = 3'600'000;
 
-absl::Status OutOfRange(absl::string_view key, absl::string_view value, int64_t low, int64_t high) {
-  return absl::InvalidArgumentError(absl::StrCat("sim option '", key, "': '", value,
-                                                 "' is not a number from ", low, " to ", high));
-}
-
-// Reads a whole number within a range.
-struct Number {
-  absl::string_view key;
-  absl::string_view value;
-
-  absl::StatusOr<int64_t> In(int64_t low, int64_t high) const {
-    int64_t number = 0;
-    if (!absl::SimpleAtoi(value, &number) || number < low || number > high) {
-      return OutOfRange(key, value, low, high);
-    }
-    return number;
-  }
-};
-
-using Setter = absl::Status (*)(Number number, SimOptions& options);
-
-template <typename Field>
-absl::Status Set(const absl::StatusOr<int64_t>& number, Field& field) {
-  if (!number.ok()) return number.status();
-  field = static_cast<Field>(*number);
-  return absl::OkStatus();
-}
-
-absl::Status SetDuration(const absl::StatusOr<int64_t>& number, absl::Duration unit,
-                         absl::Duration& field) {
-  if (!number.ok()) return number.status();
-  field = *number * unit;
-  return absl::OkStatus();
-}
-
-absl::Status SetWork(Number number, SimOptions& options) {
-  if (number.value != "sleep" && number.value != "busy") {
-    return absl::InvalidArgumentError("sim option 'work' is 'sleep' or 'busy'");
-  }
-  options.work = number.value == "busy" ? SimWork::kBusy : SimWork::kSleep;
-  return absl::OkStatus();
-}
-
-absl::Status SetScript(Number number, SimOptions& options) {
-  options.script.clear();
-  if (!number.value.empty()) options.script = absl::StrSplit(number.value, '|');
-  return absl::OkStatus();
-}
-
 constexpr std::array<absl::string_view, 6> kKinds = {"too_many_tokens", "bad_token",
                                                      "zero_handle",     "wrong_sequence",
                                                      "too_many_logits", "lane_count"};
 
-absl::Status SetWrongResult(Number number, SimOptions& options) {
-  if (std::find(kKinds.begin(), kKinds.end(), number.value) == kKinds.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("sim option 'wrong_result' is one of: ", absl::StrJoin(kKinds, ", ")));
-  }
-  options.generation.faults.wrong_result = std::string(number.value);
-  return absl::OkStatus();
+bool IsKind(absl::string_view text) {
+  return std::find(kKinds.begin(), kKinds.end(), text) != kKinds.end();
 }
 
-struct Option {
-  absl::string_view key;
-  bool per_job = false;
-  Setter set = nullptr;
-};
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): a lambda a row says less
+#define FIELD(field) \
+  [](Options & o) -> auto& { return field; }
 
-constexpr std::array kOptions = {
-    Option{"max_transcriptions", false,
-           [](Number n, SimOptions& o) { return Set(n.In(1, 100'000), o.max_transcriptions); }},
-    Option{"work", false, &SetWork},
-    Option{"load_ms", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, kHourMs), absl::Milliseconds(1), o.load); }},
-    Option{"fail_load", false, [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.fail_load); }},
-    Option{"segments", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, 1'000'000), o.segments); }},
-    Option{"segment_ms", true,
-           [](Number n, SimOptions& o) { return Set(n.In(10, 60'000), o.segment_ms); }},
-    Option{"steps_per_segment", true,
-           [](Number n, SimOptions& o) { return Set(n.In(1, 60'000), o.steps_per_segment); }},
-    Option{"step_us", true,
-           [](Number n, SimOptions& o) {
-             return SetDuration(n.In(0, 60'000'000), absl::Microseconds(1), o.step);
-           }},
-    Option{"words", true, [](Number n, SimOptions& o) { return Set(n.In(0, 1000), o.words); }},
-    Option{"partials", true, [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.partials); }},
-    Option{"script", true, &SetScript},
-    Option{"stuck_at_step", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.faults.stuck_at_step); }},
-    Option{"stuck_ms", true,
-           [](Number n, SimOptions& o) {
-             return SetDuration(n.In(0, kHourMs), absl::Milliseconds(1), o.faults.stuck);
-           }},
-    Option{"slow_at_step", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.faults.slow_at_step); }},
-    Option{"slow_us", true,
-           [](Number n, SimOptions& o) {
-             return SetDuration(n.In(0, kHourMs * 1000), absl::Microseconds(1), o.faults.slow);
-           }},
-    Option{"crash_at_step", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.faults.crash_at_step); }},
-    Option{"fail_at_step", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.faults.fail_at_step); }},
-    Option{"throw_at_step", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.faults.throw_at_step); }},
-    Option{"out_of_memory_at_step", true,
-           [](Number n, SimOptions& o) {
-             return Set(n.In(0, kMaxStep), o.faults.out_of_memory_at_step);
-           }},
-    Option{"fail_start", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.faults.fail_start); }},
-    Option{"emit_after_cancel", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.faults.emit_after_cancel); }},
-    Option{"backwards_times", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.faults.backwards_times); }},
-    Option{"invalid_utf8", true,
-           [](Number n, SimOptions& o) { return Set(n.In(0, 1), o.faults.invalid_utf8); }},
-    Option{"vocab", false, [](Number n, SimOptions& o) { return Set(n.In(256, 65'536), o.generation.vocab); }},
-    Option{"context", false, [](Number n, SimOptions& o) { return Set(n.In(16, 262'144), o.generation.context); }},
-    Option{"pool_blocks", false, [](Number n, SimOptions& o) { return Set(n.In(1, 1'048'576), o.generation.pool_blocks); }},
-    Option{"max_sequences", false, [](Number n, SimOptions& o) { return Set(n.In(1, 100'000), o.generation.max_sequences); }},
-    Option{"ttl_ms", false, [](Number n, SimOptions& o) { return Set(n.In(1, kHourMs), o.generation.ttl_ms); }},
-    Option{"ttl_ticks", false, [](Number n, SimOptions& o) { return Set(n.In(1, kMaxStep), o.generation.ttl_ticks); }},
-    Option{"op_chunk_bytes", false, [](Number n, SimOptions& o) { return Set(n.In(1, int64_t{1} << 30U), o.generation.op_chunk_bytes); }},
-    Option{"op_us", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, kHourMs * 1000), absl::Microseconds(1), o.generation.op); }},
-    Option{"tick_us", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, 60'000'000), absl::Microseconds(1), o.generation.tick); }},
-    Option{"token_us", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, 60'000'000), absl::Microseconds(1), o.generation.token); }},
-    Option{"call_passes", false, [](Number n, SimOptions& o) { return Set(n.In(0, 1'000'000), o.generation.call_passes); }},
-    Option{"call_pass_us", false, [](Number n, SimOptions& o) { return SetDuration(n.In(0, 60'000'000), absl::Microseconds(1), o.generation.call_pass); }},
-    Option{"stuck_at_call", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.stuck_at_call); }},
-    Option{"slow_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.slow_at_tick); }},
-    Option{"stuck_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.stuck_at_tick); }},
-    Option{"fail_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.fail_at_tick); }},
-    Option{"throw_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.throw_at_tick); }},
-    Option{"out_of_memory_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.out_of_memory_at_tick); }},
-    Option{"slow_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.slow_at_op); }},
-    Option{"stuck_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.stuck_at_op); }},
-    Option{"fail_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.fail_at_op); }},
-    Option{"throw_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.throw_at_op); }},
-    Option{"out_of_memory_at_op", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.out_of_memory_at_op); }},
-    Option{"wrong_at_tick", false, [](Number n, SimOptions& o) { return Set(n.In(0, kMaxStep), o.generation.faults.wrong_at_tick); }},
-    Option{"wrong_result", false, &SetWrongResult},
-};
-
-absl::Status UnknownOption(absl::string_view key) {
-  std::string known;
-  for (const Option& option : kOptions) absl::StrAppend(&known, " ", option.key);
-  return absl::InvalidArgumentError(
-      absl::StrCat("the sim engine has no option '", key, "'; it has:", known));
+Option<Options> Script() {
+  const OptionRow row = {.name = "script",
+                         .kind = "text",
+                         .range = "",
+                         .initial = "",
+                         .help =
+                             "texts of the segments, joined by '|', repeated; none: from the "
+                             "audio"};
+  return {row, [](absl::string_view value, Options& options) {
+            options.script.clear();
+            if (!value.empty()) options.script = absl::StrSplit(value, '|');
+            return absl::OkStatus();
+          }};
 }
 
-absl::Status SetOption(absl::string_view key, absl::string_view value, bool per_job,
-                       SimOptions& options) {
-  for (const Option& option : kOptions) {
-    if (option.key != key) continue;
-    if (per_job && !option.per_job) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("sim option '", key, "' is the engine's and cannot be set by a prompt"));
-    }
-    return option.set({key, value}, options);
-  }
-  return UnknownOption(key);
+// Those that a prompt may set for one transcription.
+std::vector<Option<Options>> JobOptions() {
+  return {
+      WholeOption<Options>("segments", 0, 1'000'000, FIELD(o.segments),
+                           "end after so many; 0: as many as the audio has"),
+      WholeOption<Options>("segment_ms", 10, 60'000, FIELD(o.segment_ms), "audio of one segment"),
+      WholeOption<Options>("steps_per_segment", 1, 60'000, FIELD(o.steps_per_segment),
+                           "equal slices of a segment's audio, no more than segment_ms"),
+      DurationOption<Options>("step_us", "microseconds", absl::Microseconds(1), 0, 60'000'000,
+                              FIELD(o.step), "time of one step"),
+      WholeOption<Options>("words", 0, 1000, FIELD(o.words), "of a segment"),
+      SwitchOption<Options>("partials", FIELD(o.partials),
+                            "a partial segment each step, if the request wants them"),
+      Script(),
+      WholeOption<Options>("stuck_at_step", 0, kMaxStep, FIELD(o.faults.stuck_at_step),
+                           "a step that hangs, deaf to cancels (steps count from 1; 0: none)"),
+      DurationOption<Options>("stuck_ms", "milliseconds", absl::Milliseconds(1), 0, kHourMs,
+                              FIELD(o.faults.stuck), "how long it hangs"),
+      WholeOption<Options>("slow_at_step", 0, kMaxStep, FIELD(o.faults.slow_at_step),
+                           "a step that takes longer"),
+      DurationOption<Options>("slow_us", "microseconds", absl::Microseconds(1), 0, kHourMs * 1000,
+                              FIELD(o.faults.slow), "how long it takes"),
+      WholeOption<Options>("crash_at_step", 0, kMaxStep, FIELD(o.faults.crash_at_step),
+                           "a step that ends the process"),
+      WholeOption<Options>("fail_at_step", 0, kMaxStep, FIELD(o.faults.fail_at_step),
+                           "a step that fails"),
+      WholeOption<Options>("throw_at_step", 0, kMaxStep, FIELD(o.faults.throw_at_step),
+                           "a step that throws"),
+      WholeOption<Options>("out_of_memory_at_step", 0, kMaxStep,
+                           FIELD(o.faults.out_of_memory_at_step), "a step without memory"),
+      SwitchOption<Options>("fail_start", FIELD(o.faults.fail_start), "no transcription starts"),
+      SwitchOption<Options>("emit_after_cancel", FIELD(o.faults.emit_after_cancel),
+                            "a segment follows a cancel"),
+      SwitchOption<Options>("backwards_times", FIELD(o.faults.backwards_times),
+                            "times run backwards"),
+      SwitchOption<Options>("invalid_utf8", FIELD(o.faults.invalid_utf8), "text that is not UTF-8"),
+  };
+}
+
+std::vector<Option<Options>> AllOptions() {
+  std::vector<Option<Options>> options = {
+      WholeOption<Options>("max_transcriptions", 1, 100'000, FIELD(o.max_transcriptions),
+                           "transcriptions at once"),
+      ChoiceOption<Options, SimWork>(
+          "work", {{"sleep", SimWork::kSleep}, {"busy", SimWork::kBusy}}, FIELD(o.work),
+          "how a step spends its time: giving the core away or keeping it"),
+      DurationOption<Options>("load_ms", "milliseconds", absl::Milliseconds(1), 0, kHourMs,
+                              FIELD(o.load),
+                              "making the engine takes so long, and says how far it is"),
+      SwitchOption<Options>("fail_load", FIELD(o.fail_load), "and it fails then"),
+      WholeOption<Options>("vocab", 256, 65'536, FIELD(o.generation.vocab), "tokens"),
+      WholeOption<Options>("context", 16, 262'144, FIELD(o.generation.context),
+                           "tokens of a sequence"),
+      WholeOption<Options>("pool_blocks", 1, 1'048'576, FIELD(o.generation.pool_blocks),
+                           "of 16 tokens"),
+      WholeOption<Options>("max_sequences", 1, 100'000, FIELD(o.generation.max_sequences),
+                           "that may exist"),
+      WholeOption<Options>("ttl_ms", 1, kHourMs, FIELD(o.generation.ttl_ms), "of a lease"),
+      WholeOption<Options>("ttl_ticks", 1, kMaxStep, FIELD(o.generation.ttl_ticks), "of a lease"),
+      WholeOption<Options>("op_chunk_bytes", 1, int64_t{1} << 30U,
+                           FIELD(o.generation.op_chunk_bytes), "of a state job's step"),
+      DurationOption<Options>("op_us", "microseconds", absl::Microseconds(1), 0, kHourMs * 1000,
+                              FIELD(o.generation.op), "time of a state job"),
+      DurationOption<Options>("tick_us", "microseconds", absl::Microseconds(1), 0, 60'000'000,
+                              FIELD(o.generation.tick), "time of a tick"),
+      DurationOption<Options>("token_us", "microseconds", absl::Microseconds(1), 0, 60'000'000,
+                              FIELD(o.generation.token), "and of each draw"),
+      WholeOption<Options>("call_passes", 0, 1'000'000, FIELD(o.generation.call_passes),
+                           "of a call that may take long"),
+      DurationOption<Options>("call_pass_us", "microseconds", absl::Microseconds(1), 0, 60'000'000,
+                              FIELD(o.generation.call_pass), "time of each"),
+      WholeOption<Options>("stuck_at_call", 0, kMaxStep, FIELD(o.generation.faults.stuck_at_call),
+                           "a call that hangs"),
+      WholeOption<Options>("slow_at_tick", 0, kMaxStep, FIELD(o.generation.faults.slow_at_tick),
+                           "a tick that takes longer"),
+      WholeOption<Options>("stuck_at_tick", 0, kMaxStep, FIELD(o.generation.faults.stuck_at_tick),
+                           "a tick that hangs"),
+      WholeOption<Options>("fail_at_tick", 0, kMaxStep, FIELD(o.generation.faults.fail_at_tick),
+                           "a tick that fails"),
+      WholeOption<Options>("throw_at_tick", 0, kMaxStep, FIELD(o.generation.faults.throw_at_tick),
+                           "a tick that throws"),
+      WholeOption<Options>("out_of_memory_at_tick", 0, kMaxStep,
+                           FIELD(o.generation.faults.out_of_memory_at_tick),
+                           "a tick without memory"),
+      WholeOption<Options>("slow_at_op", 0, kMaxStep, FIELD(o.generation.faults.slow_at_op),
+                           "a state job that takes longer"),
+      WholeOption<Options>("stuck_at_op", 0, kMaxStep, FIELD(o.generation.faults.stuck_at_op),
+                           "one that hangs"),
+      WholeOption<Options>("fail_at_op", 0, kMaxStep, FIELD(o.generation.faults.fail_at_op),
+                           "one that fails"),
+      WholeOption<Options>("throw_at_op", 0, kMaxStep, FIELD(o.generation.faults.throw_at_op),
+                           "one that throws"),
+      WholeOption<Options>("out_of_memory_at_op", 0, kMaxStep,
+                           FIELD(o.generation.faults.out_of_memory_at_op), "one without memory"),
+      WholeOption<Options>("wrong_at_tick", 0, kMaxStep, FIELD(o.generation.faults.wrong_at_tick),
+                           "a tick with a wrong result"),
+      TextOption<Options>("wrong_result", absl::StrCat("one of ", absl::StrJoin(kKinds, ", ")),
+                          IsKind, FIELD(o.generation.faults.wrong_result), "of that kind"),
+  };
+  for (Option<Options>& option : JobOptions()) options.push_back(std::move(option));
+  return options;
+}
+
+#undef FIELD
+
+const OptionTable<Options>& JobTable() {
+  static const auto* const kTable =
+      new OptionTable<Options>("sim", JobOptions(), OptionTable<Options>::Repeated::kLastCounts);
+  return *kTable;
 }
 
 absl::StatusOr<SimOptions> Checked(SimOptions options) {
   if (options.steps_per_segment > options.segment_ms) {
-    return OutOfRange("steps_per_segment", absl::StrCat(options.steps_per_segment), 1,
-                      options.segment_ms);
+    return absl::InvalidArgumentError(
+        absl::StrCat("engine option steps_per_segment=", options.steps_per_segment,
+                     ": must not exceed segment_ms, which is ", options.segment_ms));
   }
   return options;
 }
 
 }  // namespace
 
+const OptionTable<SimOptions>& SimOptionTable() {
+  static const auto* const kTable =
+      new OptionTable<Options>("sim", AllOptions(), OptionTable<Options>::Repeated::kLastCounts);
+  return *kTable;
+}
+
 absl::StatusOr<SimOptions> ParseSimOptions(const EngineConfig& config) {
-  SimOptions options;
-  for (const auto& [key, value] : config.options) {
-    if (absl::Status status = SetOption(key, value, /*per_job=*/false, options); !status.ok()) {
-      return status;
-    }
-  }
-  return Checked(std::move(options));
+  absl::StatusOr<SimOptions> options = SimOptionTable().Parse(config.options);
+  return options.ok() ? Checked(*std::move(options)) : options;
 }
 
 absl::StatusOr<SimOptions> WithSimPrompt(SimOptions base, absl::string_view prompt) {
@@ -206,7 +184,11 @@ absl::StatusOr<SimOptions> WithSimPrompt(SimOptions base, absl::string_view prom
     word.remove_prefix(kPrefix.size());
     const std::pair<absl::string_view, absl::string_view> option =
         absl::StrSplit(word, absl::MaxSplits('=', 1));
-    absl::Status status = SetOption(option.first, option.second, /*per_job=*/true, base);
+    if (SimOptionTable().Has(option.first) && !JobTable().Has(option.first)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "sim option '", option.first, "' is the engine's and cannot be set by a prompt"));
+    }
+    absl::Status status = JobTable().Set(option.first, option.second, base);
     if (!status.ok()) return status;
   }
   return Checked(std::move(base));

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "engine/engine.h"
+#include "engine/options/option_table.h"
 #include "engine/sim/sim_clock.h"
 
 namespace superfluid {
@@ -93,6 +94,9 @@ struct SimOptions {
   SimFaults faults;
   SimGenerationOptions generation;
 };
+
+// All of them, with their ranges and what they are for.
+const OptionTable<SimOptions>& SimOptionTable();
 
 // Errors: InvalidArgument naming the option (unknown; not a number, or out of its range).
 absl::StatusOr<SimOptions> ParseSimOptions(const EngineConfig& config);

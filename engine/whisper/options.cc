@@ -1,136 +1,86 @@
 #include "engine/whisper/options.h"
 
-#include <set>
-#include <string_view>
-
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "engine/options/option_kinds.h"
 
 namespace superfluid {
 namespace {
 
-struct IntegerOption {
-  const char* name;
-  int WhisperOptions::*field;
-  int least;
-  int most;
-};
-
-constexpr IntegerOption kIntegers[] = {
-    {"states", &WhisperOptions::states, 1, 64},
-    {"beam_size", &WhisperOptions::beam_size, 1, 8},
-    {"best_of", &WhisperOptions::best_of, 1, 8},
-    {"pause_ms", &WhisperOptions::pause_ms, 200, 5000},
-    {"partial_ms", &WhisperOptions::partial_ms, 200, 10'000},
-    {"audio_ctx", &WhisperOptions::audio_ctx, 64, 1500},
-};
-
-struct NumberOption {
-  const char* name;
-  double WhisperOptions::*field;
-  double least;
-  double most;
-};
-
-constexpr NumberOption kNumbers[] = {
-    {"temperature", &WhisperOptions::temperature, 0, 1},
-    {"temperature_inc", &WhisperOptions::temperature_inc, 0, 1},
-    {"entropy_thold", &WhisperOptions::entropy_thold, 0, 10},
-    {"logprob_thold", &WhisperOptions::logprob_thold, -10, 0},
-    {"no_speech_thold", &WhisperOptions::no_speech_thold, 0, 1},
-    {"vad_threshold", &WhisperOptions::vad_threshold, 0.01, 0.99},
-};
-
-struct SwitchOption {
-  const char* name;
-  bool WhisperOptions::*field;
-};
-
-constexpr SwitchOption kSwitches[] = {
-    {"gpu", &WhisperOptions::gpu},
-    {"flash_attn", &WhisperOptions::flash_attn},
-};
+using Options = WhisperOptions;
 
 // Repeats at so small steps would be hundreds.
 constexpr double kLeastIncrement = 0.05;
 
-std::string KnownNames() {
-  std::string names = "vad_model, backends";
-  for (const IntegerOption& option : kIntegers) absl::StrAppend(&names, ", ", option.name);
-  for (const NumberOption& option : kNumbers) absl::StrAppend(&names, ", ", option.name);
-  for (const SwitchOption& option : kSwitches) absl::StrAppend(&names, ", ", option.name);
-  return names;
+template <class Field>
+Option<Options> Whole(const char* name, int low, int high, Field WhisperOptions::*field,
+                      const char* help) {
+  return WholeOption<Options>(
+      name, low, high, [field](Options & o) -> auto& { return o.*field; }, help);
 }
 
-absl::Status Refuse(const char* name, const std::string& value, const std::string& why) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("engine option ", name, "=", value, ": must be ", why));
+Option<Options> Number(const char* name, double low, double high, double WhisperOptions::*field,
+                       const char* help) {
+  return NumberOption<Options>(
+      name, low, high, [field](Options & o) -> auto& { return o.*field; }, help);
 }
 
-absl::Status Set(const IntegerOption& option, const std::string& value, WhisperOptions& parsed) {
-  int number = 0;
-  if (!absl::SimpleAtoi(value, &number) || number < option.least || number > option.most) {
-    return Refuse(option.name, value,
-                  absl::StrCat("a whole number from ", option.least, " to ", option.most));
-  }
-  parsed.*option.field = number;
-  return absl::OkStatus();
+Option<Options> Switch(const char* name, bool WhisperOptions::*field, const char* help) {
+  return SwitchOption<Options>(
+      name, [field](Options & o) -> auto& { return o.*field; }, help);
 }
 
-absl::Status Set(const NumberOption& option, const std::string& value, WhisperOptions& parsed) {
-  double number = 0;
-  const bool is_number = absl::SimpleAtod(value, &number);
-  if (!is_number || !(number >= option.least && number <= option.most)) {  // NaN is neither
-    return Refuse(option.name, value,
-                  absl::StrCat("a number from ", option.least, " to ", option.most));
-  }
-  parsed.*option.field = number;
-  return absl::OkStatus();
-}
-
-absl::Status Set(const SwitchOption& option, const std::string& value, WhisperOptions& parsed) {
-  bool on = false;
-  if (!absl::SimpleAtob(value, &on)) return Refuse(option.name, value, "true or false");
-  parsed.*option.field = on;
-  return absl::OkStatus();
-}
-
-absl::Status SetOption(std::string_view name, const std::string& value, WhisperOptions& parsed) {
-  for (const IntegerOption& option : kIntegers) {
-    if (name == option.name) return Set(option, value, parsed);
-  }
-  for (const NumberOption& option : kNumbers) {
-    if (name == option.name) return Set(option, value, parsed);
-  }
-  for (const SwitchOption& option : kSwitches) {
-    if (name == option.name) return Set(option, value, parsed);
-  }
-  if (name == "vad_model") {
-    parsed.vad_model = value;
-    return absl::OkStatus();
-  }
-  if (name == "backends") {
-    parsed.backends = value;
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat("the whisper engine has no option \"",
-                                                 std::string(name), "\"; it has ", KnownNames()));
+Option<Options> Text(const char* name, std::string WhisperOptions::*field, const char* help) {
+  return TextOption<Options>(
+      name, "", IsAnyText, [field](Options & o) -> auto& { return o.*field; }, help);
 }
 
 }  // namespace
 
+const OptionTable<WhisperOptions>& WhisperOptionTable() {
+  static const auto* const kTable = new OptionTable<Options>(
+      "whisper",
+      {
+          Whole("states", 1, 64, &Options::states,
+                "transcriptions decoded at once; others wait for their turn. Each takes memory: "
+                "about 40 MB for a tiny model, 100 for base, 600 for large"),
+          Whole("beam_size", 1, 8, &Options::beam_size,
+                "above 1: beam search instead of the likeliest token at temperature 0"),
+          Whole("best_of", 1, 8, &Options::best_of, "candidates at temperatures above 0"),
+          Number("temperature", 0, 1, &Options::temperature, "of the first try"),
+          Number("temperature_inc", 0, 1, &Options::temperature_inc,
+                 "a poor decode is repeated at a temperature so much higher, up to 1; 0: never"),
+          Number("entropy_thold", 0, 10, &Options::entropy_thold,
+                 "below it a text repeats itself, which is poor"),
+          Number("logprob_thold", -10, 0, &Options::logprob_thold,
+                 "below it the mean log probability is poor"),
+          Number("no_speech_thold", 0, 1, &Options::no_speech_thold,
+                 "above it a poor decode is no speech and gives no text"),
+          Text("vad_model", &Options::vad_model,
+               "path of a Silero model in ggml format (recommended: it keeps noise from becoming "
+               "text); none: loudness alone"),
+          Number("vad_threshold", 0.01, 0.99, &Options::vad_threshold,
+                 "probability that is speech"),
+          Whole("pause_ms", 200, 5000, &Options::pause_ms,
+                "of live audio: a pause of this length ends what is transcribed as one piece"),
+          Whole("partial_ms", 200, 10'000, &Options::partial_ms,
+                "of live audio: new audio after which a partial result is made"),
+          Whole("audio_ctx", 64, 1500, &Options::audio_ctx,
+                "encoder context of partial results, at least, 20 ms each: shorter is faster and "
+                "less exact"),
+          Text("backends", &Options::backends,
+               "folder of a system installation's backends (CPU variants, CUDA ...); none: beside "
+               "it"),
+          Switch("gpu", &Options::gpu, "use one if the library has a backend for it (--device)"),
+          Switch("flash_attn", &Options::flash_attn, "flash attention: faster on CPUs"),
+      });
+  return *kTable;
+}
+
 absl::StatusOr<WhisperOptions> ParseWhisperOptions(
     const std::vector<std::pair<std::string, std::string>>& options) {
-  WhisperOptions parsed;
-  std::set<std::string> seen;
-  for (const auto& [name, value] : options) {
-    if (!seen.insert(name).second) {
-      return absl::InvalidArgumentError(absl::StrCat("engine option ", name, " is given twice"));
-    }
-    if (absl::Status status = SetOption(name, value, parsed); !status.ok()) return status;
-  }
-  if (parsed.temperature_inc > 0 && parsed.temperature_inc < kLeastIncrement) {
+  absl::StatusOr<WhisperOptions> parsed = WhisperOptionTable().Parse(options);
+  if (parsed.ok() && parsed->temperature_inc > 0 && parsed->temperature_inc < kLeastIncrement) {
     return absl::InvalidArgumentError(
         absl::StrCat("engine option temperature_inc: must be 0 or at least ", kLeastIncrement));
   }

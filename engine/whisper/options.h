@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/options/option_table.h"
 
 namespace superfluid {
 
@@ -46,6 +47,9 @@ struct WhisperOptions {
 
   friend bool operator==(const WhisperOptions&, const WhisperOptions&) = default;
 };
+
+// All of them, with their ranges and what they are for.
+const OptionTable<WhisperOptions>& WhisperOptionTable();
 
 // Errors: InvalidArgument for a name that does not exist (the text lists those that do), a value
 // that is no number or out of range, or a name given twice.

@@ -149,6 +149,12 @@ class WhisperEngine : public Engine {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeWhisperEngine(const EngineConfig& config) {
+  if (AsksForHelp(config.options)) {
+    return SayHelp(WhisperOptionTable().engine(), WhisperOptionTable().Rows(),
+                   [&config](absl::string_view line) {
+                     if (config.log) config.log(EngineLogLevel::kInfo, line);
+                   });
+  }
   if (absl::Status status = CheckProcessor(); !status.ok()) return status;
   WhisperParts parts;
   absl::StatusOr<WhisperOptions> options = ParseWhisperOptions(config.options);

@@ -1,12 +1,12 @@
 #include "tools/worker/engine_log.h"
 
-#include <sched.h>
-
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "actors/runtime/printable.h"
+#include "engine/compute_threads.h"
 #include "spdlog/spdlog.h"
 
 namespace superfluid {
@@ -50,16 +50,15 @@ void SendToLog(EngineConfig& config) {
   config.on_slow_step = LogSlowStep;
 }
 
-void NoteTooManyThreads(int threads) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  const int cores = CPU_COUNT(&allowed);
-  if (threads <= cores) return;
+int ComputeThreads(int wanted) {
+  const int most = LimitThreads(std::numeric_limits<int>::max()).threads;
+  if (wanted <= most) return wanted == 0 ? most : wanted;
   spdlog::warn(
-      "engine.many_threads threads={} cores={} reason=\"the process may use {} cores: more threads "
-      "than cores make the engines far slower\"",
-      threads, cores, cores);
+      "engine.many_threads threads={} cores={} reason=\"the process may use {} cores (affinity, "
+      "the quota of its cgroup), and more threads than those make an engine far slower: it gets "
+      "{}\"",
+      wanted, most, most, most);
+  return most;
 }
 
 void NoteUnusedDevice(const Engine& engine, int device) {

@@ -9,9 +9,10 @@ namespace superfluid {
 // notices (`engine.misbehaves`, `engine.slow_step`).
 void SendToLog(EngineConfig& config);
 
-// Logs that there are more compute threads than cores: some engines take no more than the cores
-// anyway, others become slow.
-void NoteTooManyThreads(int threads);
+// Returns the compute threads of an engine for which `wanted` are asked: no more than the CPUs that
+// the process may use, by affinity and by the quota of its cgroup, and as many as those for 0. Logs
+// that they are fewer than wanted.
+int ComputeThreads(int wanted);
 
 // Logs that an engine on the CPU takes no notice of its --device.
 void NoteUnusedDevice(const Engine& engine, int device);

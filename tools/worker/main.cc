@@ -1,9 +1,11 @@
 #include <cstdio>
+#include <string>
 #include <variant>
 
 #include "tools/service/descriptors.h"
 #include "tools/service/service_manager.h"
 #include "tools/worker/crash_report.h"
+#include "tools/worker/engine_help.h"
 #include "tools/worker/worker_log.h"
 #include "tools/worker/worker_options.h"
 #include "tools/worker/worker_process.h"
@@ -21,6 +23,15 @@ int main(int argc, char** argv) {
     return exit->code;
   }
   const auto& options = std::get<superfluid::WorkerOptions>(parsed);
+  if (options.asks_for_engine_options) {
+    const absl::StatusOr<std::string> help = superfluid::EngineHelp(options);
+    if (help.ok()) {
+      std::fputs(help->c_str(), stdout);
+      return 0;
+    }
+    std::fprintf(stderr, "superfluid_worker: %s\n", std::string(help.status().message()).c_str());
+    return static_cast<int>(superfluid::ExitCode::kEngineNotLoaded);
+  }
   if (const absl::Status log = superfluid::StartLog(options.log_level, options.log_name);
       !log.ok()) {
     std::fprintf(stderr, "superfluid_worker: no log: %s\n", log.ToString().c_str());

@@ -10,6 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "engine/options/option_text.h"
 #include "protocol/messages/version.h"
 #include "tools/version.h"
 #include "tools/worker/option_checks.h"
@@ -29,6 +30,7 @@ Examples:
   superfluid_worker --listen /run/user/1000/sf.sock
   superfluid_worker --engine sim --engine-option segments=5 --listen /tmp/sim.sock
   superfluid_worker --listen /tmp/sf.sock --media-root /srv/audio --log-level debug
+  superfluid_worker --engine whisper --engine-option help
 
 Signals:
   SIGTERM   drain: refuse new work, finish what is open for --drain-ms, then exit with 0
@@ -84,13 +86,16 @@ void AddEngineOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
                  "Folder to look for named engines in, before the usual ones (repeatable)");
   app.add_option("--model", options.engine_config.model_path,
                  "Model file or folder; default: the engine's own");
-  app.add_option("--engine-option", raw.engine_options, "Option k=v for the engine (repeatable)");
+  app.add_option("--engine-option", raw.engine_options,
+                 "Option k=v for the engine (repeatable); help: print those that it has, and exit");
   app.add_option("--device", options.engine_config.device,
                  "Accelerator index; an engine that runs on the CPU has none")
       ->capture_default_str()
       ->check(WholeNumber(0, 1023));
-  app.add_option("--threads", options.engine_config.threads,
-                 "Compute threads of the engine, at most the CPUs allowed; 0: one")
+  app.add_option(
+         "--threads", options.engine_config.threads,
+         "Compute threads of the engine, at most the CPUs that the process may use; 0: as many as "
+         "those")
       ->capture_default_str()
       ->check(WholeNumber(0, 4096));
 }
@@ -211,6 +216,10 @@ std::optional<std::string> FinishActivated(const std::vector<int>& activated,
 std::optional<std::string> Finish(const Raw& raw, const std::vector<int>& activated,
                                   WorkerOptions& options) {
   for (const std::string& option : raw.engine_options) {
+    if (option == kHelpOption) {
+      options.asks_for_engine_options = true;
+      return std::nullopt;
+    }
     const size_t equals = option.find('=');
     if (equals == std::string::npos || equals == 0) {
       return absl::StrCat("--engine-option '", option, "' is not of the form key=value");

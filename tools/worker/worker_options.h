@@ -21,7 +21,8 @@ struct WorkerOptions {
   std::string engine = "pocketsphinx";   // a name, or the path of a library
   std::vector<std::string> engine_dirs;  // searched before the default ones
   EngineConfig engine_config;
-  std::string listen_path;  // empty: inherited sockets are used
+  bool asks_for_engine_options = false;  // and for nothing else
+  std::string listen_path;               // empty: inherited sockets are used
   int frames_fd = -1;
   int fds_fd = -1;
   int activated_fd = -1;              // a socket that listens already, of a service manager

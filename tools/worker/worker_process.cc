@@ -32,10 +32,10 @@
 #include "engine/audio/blocking_thread_pool.h"
 #include "engine/loader/bundle_memory.h"
 #include "engine/loader/loader.h"
-#include "engine/loader/resolve.h"
 #include "protocol/transport/unix_listener.h"
 #include "spdlog/spdlog.h"
 #include "tools/worker/crash_report.h"
+#include "tools/worker/engine_help.h"
 #include "tools/worker/engine_log.h"
 #include "tools/worker/model_watch.h"
 #include "tools/worker/outcome.h"
@@ -93,9 +93,7 @@ absl::Status Shortened(const absl::Status& status, const WorkerOptions& options,
 
 // Returns the path of the engine's library.
 absl::StatusOr<std::string> FindEngine(const WorkerOptions& options) {
-  std::vector<std::string> dirs = options.engine_dirs;
-  for (std::string& dir : DefaultEngineDirs()) dirs.push_back(std::move(dir));
-  absl::StatusOr<std::string> library = ResolveEngine(options.engine, dirs);
+  absl::StatusOr<std::string> library = FindLibrary(options);
   if (!library.ok()) return library.status();
   const std::string& model = options.engine_config.model_path;
   std::error_code error;
@@ -111,6 +109,7 @@ EngineFactory LoadOf(const WorkerOptions& options, const std::string& library,
                      std::shared_ptr<EngineProgress> progress) {
   return [&options, library, progress = std::move(progress)] {
     EngineConfig engine_config = options.engine_config;
+    engine_config.threads = ComputeThreads(engine_config.threads);
     NoteEngineThread(library);
     SendToLog(engine_config);
     engine_config.on_loading = [progress](uint32_t permille) { progress->SetLoaded(permille); };
@@ -268,7 +267,6 @@ int RunWorker(const WorkerOptions& options, ServiceManager& manager) {
   const auto poller = std::make_shared<DescriptorPoller>();
   absl::StatusOr<Sockets> sockets = OpenSockets(options, *poller);
   if (!sockets.ok()) return Fail(kExitCannotStart, "worker.cannot_start", sockets.status());
-  NoteTooManyThreads(options.engine_config.threads);
   ModelFiles model_files(options.engine_config);  // before they are read
   const absl::StatusOr<std::string> library = FindEngine(options);
   if (!library.ok()) return Fail(kExitEngineNotLoaded, "engine.not_found", library.status());

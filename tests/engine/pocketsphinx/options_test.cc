@@ -34,8 +34,8 @@ TEST(PocketsphinxOptionsTest, RefusesWhatIsWrong) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name << "=" << value;
     return std::string(status.message());
   };
-  EXPECT_THAT(message("size", "3"), HasSubstr("has no option \"size\"; it has language, pool"));
-  EXPECT_THAT(message("pool", "many"), HasSubstr("must be a number from 1 to 64"));
+  EXPECT_THAT(message("size", "3"), HasSubstr("has no option \"size\"; it has pool, warm"));
+  EXPECT_THAT(message("pool", "many"), HasSubstr("must be a whole number from 1 to 64"));
   message("pool", "0");
   message("pool", "65");
   message("pool", "");

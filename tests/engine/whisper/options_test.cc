@@ -59,8 +59,8 @@ TEST(WhisperOptionsTest, EachCanBeSet) {
 TEST(WhisperOptionsTest, AnUnknownNameListsTheKnownOnes) {
   const absl::Status status = Refusal({{"beams", "5"}});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  for (const char* name : {"\"beams\"", "states", "beam_size", "vad_model", "temperature_inc",
-                           "flash_attn", "audio_ctx"}) {
+  for (const char* name : {"\"beams\" (is \"beam_size\" meant?)", "states", "beam_size",
+                           "vad_model", "temperature_inc", "flash_attn", "audio_ctx"}) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(name));
   }
 }
