@@ -28,6 +28,7 @@ class StatePool {
 
   // States that exist, taken ones included.
   int count() const { return count_; }
+  int taken() const { return count_ - static_cast<int>(free_.size()); }
 
  private:
   whisper_context* context_;

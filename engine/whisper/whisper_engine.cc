@@ -25,6 +25,8 @@ namespace {
 
 constexpr absl::Duration kLeastMicroStep = absl::Milliseconds(20);
 constexpr absl::Duration kMostMicroStep = absl::Seconds(60);
+// Transcriptions that may be open for each that may be decoded: live ones mostly wait for audio.
+constexpr int kJobsPerState = 16;
 
 // Counts what was asked for, and so more than is resident: ggml's schedulers alone ask for some 80
 // MB each that they hardly touch.
@@ -49,7 +51,7 @@ class WhisperEngine : public Engine {
     parts_.voice_activity = &voice_activity_;
     info_.name = "whisper";
     info_.version = LibraryVersion();
-    info_.max_transcriptions = parts_.options.states;
+    info_.max_transcriptions = kJobsPerState * parts_.options.states;
   }
 
   // Makes the first state and, if there is one, voice activity model: what fails is better known at
@@ -89,6 +91,7 @@ class WhisperEngine : public Engine {
         {"threads", parts_.threads.most()},
         {"stops_inside_a_step", stops_inside_},
         {"calls", {"transcribe"}},
+        {"max_transcriptions", parts_.options.states},
         {"transcribe",
          {{"languages", LanguagesOf(model)},
           {"detects_language", model.multilingual()},
@@ -107,7 +110,7 @@ class WhisperEngine : public Engine {
     return capabilities.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
-  // The weights and the buffers of the states that exist: in a job, or kept for the next one. One
+  // The weights and the buffers of the states that exist: in a run, or kept for the next one. One
   // that StatePool has freed takes nothing until it is made anew. Buffers count in full although
   // the system gives memory only for what is touched, so less is resident at first. Not counted:
   // the voice activity models, and what more than one candidate adds while a job runs.
@@ -116,7 +119,7 @@ class WhisperEngine : public Engine {
     counters.allocated_bytes =
         parts_.model.bytes + state_bytes_ * static_cast<uint64_t>(states_.count());
     counters.pool_blocks_total = static_cast<uint64_t>(parts_.options.states);
-    counters.pool_blocks_used = static_cast<uint64_t>(parts_.open_jobs);
+    counters.pool_blocks_used = static_cast<uint64_t>(states_.taken());
     return counters;
   }
 
@@ -125,9 +128,9 @@ class WhisperEngine : public Engine {
     if (audio == nullptr) return absl::InvalidArgumentError("there is no audio to transcribe");
     absl::StatusOr<std::string> language = ResolveLanguage(params.language, parts_.model);
     if (!language.ok()) return language.status();
-    if (parts_.open_jobs >= parts_.options.states) {
+    if (parts_.open_jobs >= info_.max_transcriptions) {
       return absl::ResourceExhaustedError(
-          absl::StrCat("all ", parts_.options.states,
+          absl::StrCat("all ", info_.max_transcriptions,
                        " transcriptions that the engine has room for are in progress"));
     }
     parts_.threads.Begin();

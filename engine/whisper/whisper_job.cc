@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -35,8 +36,7 @@ WhisperJob::WhisperJob(WhisperParts* parts, const TranscriptionParams& request,
 }
 
 WhisperJob::~WhisperJob() {
-  EndRun();
-  parts_->states->GiveBack(std::move(state_), /*as_new=*/!drew_random_numbers_);
+  DropRun();
   planner_.reset();
   parts_->voice_activity->GiveBack(std::move(activity_));
   --parts_->open_jobs;
@@ -45,21 +45,19 @@ WhisperJob::~WhisperJob() {
 absl::StatusOr<StepOutcome> WhisperJob::Step(const StepBudget& budget, const CancelToken& token,
                                              SegmentSink& sink) {
   if (token.cancelled()) return absl::CancelledError("the transcription was cancelled");
-  if (run_ != nullptr) return GoOn(token, sink);
+  if (made_) return GoOn(token, sink);
+  helped_ = false;
   const auto deadline = Clock::now() + absl::ToChronoNanoseconds(budget.target);
   do {
     absl::StatusOr<StepOutcome> outcome = DoOne();
     if (!outcome.ok() || *outcome != StepOutcome::kMore) return outcome;
-  } while (run_ == nullptr && Clock::now() < deadline && !token.cancelled());
+  } while (run_ == nullptr && !helped_ && Clock::now() < deadline && !token.cancelled());
   return StepOutcome::kMore;
 }
 
 absl::StatusOr<StepOutcome> WhisperJob::DoOne() { return started_ ? Listen() : Start(); }
 
 absl::StatusOr<StepOutcome> WhisperJob::Start() {
-  absl::StatusOr<std::unique_ptr<LibraryState>> state = parts_->states->Take();
-  if (!state.ok()) return state.status();
-  state_ = *std::move(state);
   const int64_t live_pause = parts_->options.pause_ms * kMsSamples;
   if (parts_->voice_activity->has_model()) {
     absl::StatusOr<std::unique_ptr<VoiceActivity>> activity = parts_->voice_activity->Take();
@@ -95,6 +93,7 @@ absl::StatusOr<StepOutcome> WhisperJob::Follow(const WindowPlan& plan) {
       audio_.DropBefore(position_);
       return StepOutcome::kMore;
     case WindowPlan::Kind::kWindow:
+      if (!MayRun()) return HelpAnother();  // and then the plan is the same
       if (absl::Status status = StartFinal(plan); !status.ok()) return status;
       return StepOutcome::kMore;
     case WindowPlan::Kind::kDone:
@@ -107,7 +106,7 @@ absl::StatusOr<StepOutcome> WhisperJob::Follow(const WindowPlan& plan) {
 absl::StatusOr<StepOutcome> WhisperJob::ReadMore(const WindowPlan& plan) {
   if (audio_.over()) return absl::InternalError("more audio is needed than there is");
   if (audio_.Read(kReadSamples) != AudioSource::State::kStarved) return StepOutcome::kMore;
-  if (!PartialIsDue(plan)) return StepOutcome::kWaitingForAudio;
+  if (!PartialIsDue(plan) || !MayRun()) return StepOutcome::kWaitingForAudio;
   if (absl::Status status = StartPartial(plan.begin); !status.ok()) return status;
   return StepOutcome::kMore;
 }
@@ -122,22 +121,48 @@ void WhisperJob::ReadAhead() {
 
 absl::StatusOr<StepOutcome> WhisperJob::GoOn(const CancelToken& token, SegmentSink& sink) {
   ReadAhead();
-  if (is_partial_) {
+  if (is_partial_ && !made_->is_over) {
     const absl::StatusOr<bool> overtaken = HasOvertaken();
     if (!overtaken.ok()) return overtaken.status();
     if (*overtaken) return StepOutcome::kMore;
   }
-  const absl::StatusOr<bool> done = run_->Step(token);
-  drew_random_numbers_ = drew_random_numbers_ || run_->drew_random_numbers();
-  if (!done.ok()) return done.status();
+  if (!made_->is_over) Advance(token);
+  return Deliver(sink);
+}
+
+absl::StatusOr<StepOutcome> WhisperJob::Deliver(SegmentSink& sink) {
+  if (!made_->status.ok()) return std::exchange(made_, std::nullopt)->status;
   if (!is_partial_) DeliverFinals(sink);
-  if (!*done) return StepOutcome::kMore;
+  if (!made_->is_over) return StepOutcome::kMore;
   if (is_partial_) {
     DeliverPartial(sink);
   } else {
     EndFinal();
   }
-  EndRun();
+  DropRun();
+  return StepOutcome::kMore;
+}
+
+void WhisperJob::Advance(const CancelToken& token) {
+  const absl::StatusOr<bool> done = run_->Step(token);
+  std::vector<RawSegment> segments = run_->TakeSegments();
+  std::move(segments.begin(), segments.end(), std::back_inserter(made_->segments));
+  made_->language = run_->language();
+  made_->status = done.status();
+  made_->is_over = !done.ok() || *done;
+  if (!made_->is_over) return;
+  if (done.ok()) {
+    made_->next_prompt = run_->NextPrompt();
+    made_->heard_samples = run_->heard_samples();
+  }
+  LetGoOfState();
+}
+
+// The job whose run this is may be paused, or have other work before it: it finds what was made.
+StepOutcome WhisperJob::HelpAnother() {
+  const CancelToken never;
+  helped_ = true;
+  parts_->running.front()->Advance(never);
   return StepOutcome::kMore;
 }
 
@@ -146,7 +171,7 @@ absl::StatusOr<bool> WhisperJob::HasOvertaken() {
   if (!looked.ok() || !*looked) return looked.ok() ? false : looked;
   const WindowPlan plan = planner_->Plan(audio_, position_);
   if (plan.kind == WindowPlan::Kind::kNeedMore) return false;
-  EndRun();
+  DropRun();
   const absl::StatusOr<StepOutcome> followed = Follow(plan);
   if (!followed.ok()) return followed.status();
   return true;
@@ -180,10 +205,18 @@ absl::Status WhisperJob::StartRun(int64_t begin, int64_t end, WindowRun::Request
   request.samples = window_;
   request.language = language_;
   request.languages = LanguageCount(parts_->model);
+  absl::StatusOr<std::unique_ptr<LibraryState>> state = parts_->states->Take();
+  if (!state.ok()) return state.status();
+  state_ = *std::move(state);
+  parts_->running.push_back(this);
   absl::StatusOr<std::unique_ptr<WindowRun>> run =
       WindowRun::Create(parts_->context, state_.get(), parts_->log, std::move(request));
-  if (!run.ok()) return run.status();
+  if (!run.ok()) {
+    LetGoOfState();
+    return run.status();
+  }
   run_ = *std::move(run);
+  made_.emplace();
   return absl::OkStatus();
 }
 
@@ -194,14 +227,17 @@ bool WhisperJob::PartialIsDue(const WindowPlan& plan) const {
 }
 
 void WhisperJob::DeliverFinals(SegmentSink& sink) {
-  const std::vector<RawSegment> made = run_->TakeSegments();
+  const std::vector<RawSegment> made = std::exchange(made_->segments, {});
   const int64_t begin_ms = window_begin_ / kMsSamples;
   const int64_t end_ms = (window_begin_ + static_cast<int64_t>(window_.size())) / kMsSamples;
   for (const RawSegment& raw : made) {
     std::optional<TranscribedSegment> segment =
-        builder_.Build(raw, begin_ms, end_ms, run_->language());
+        builder_.Build(raw, begin_ms, end_ms, made_->language);
     if (!segment.has_value()) continue;
-    if (language_.empty()) language_ = run_->language();
+    heard_language_ = made_->language;
+    // What a model makes of noise says nothing about the language of what is said later.
+    const bool is_speech = raw.no_speech_prob <= parts_->options.no_speech_thold;
+    if (language_.empty() && is_speech) language_ = made_->language;
     sink.OnSegment(*std::move(segment));
   }
 }
@@ -209,9 +245,9 @@ void WhisperJob::DeliverFinals(SegmentSink& sink) {
 void WhisperJob::DeliverPartial(SegmentSink& sink) {
   SegmentBuilder builder = builder_;
   const int64_t begin_ms = window_begin_ / kMsSamples;
-  for (const RawSegment& raw : run_->TakeSegments()) {
+  for (const RawSegment& raw : std::exchange(made_->segments, {})) {
     std::optional<TranscribedSegment> segment =
-        builder.Build(raw, begin_ms, partial_until_ / kMsSamples, run_->language());
+        builder.Build(raw, begin_ms, partial_until_ / kMsSamples, made_->language);
     if (!segment.has_value() || segment->text == last_partial_) continue;
     last_partial_ = segment->text;
     segment->is_partial = true;
@@ -222,22 +258,33 @@ void WhisperJob::DeliverPartial(SegmentSink& sink) {
 
 void WhisperJob::EndFinal() {
   continues_ = one_decode_;
-  prompt_ = one_decode_ ? run_->NextPrompt() : first_prompt_;
-  position_ = window_begin_ + run_->heard_samples();
+  prompt_ = one_decode_ ? made_->next_prompt : first_prompt_;
+  position_ = window_begin_ + made_->heard_samples;
   audio_.DropBefore(position_);
   partial_until_ = 0;
   last_partial_.clear();
 }
 
-void WhisperJob::EndRun() {
-  if (run_ != nullptr) drew_random_numbers_ = drew_random_numbers_ || run_->drew_random_numbers();
+// A state on which random numbers were drawn is not used again: what a window gives does not depend
+// on those before it, nor on which job had the state.
+void WhisperJob::LetGoOfState() {
+  const bool as_new = run_ == nullptr || !run_->drew_random_numbers();
   run_.reset();
+  if (state_ == nullptr) return;
+  parts_->states->GiveBack(std::move(state_), as_new);
+  std::erase(parts_->running, this);
+}
+
+void WhisperJob::DropRun() {
+  LetGoOfState();
+  made_.reset();
   window_.clear();
 }
 
 TranscriptionProgress WhisperJob::Progress() const {
   TranscriptionProgress progress;
-  progress.language = language_.empty() ? kUndetermined : language_;
+  progress.language = !language_.empty() ? language_ : heard_language_;
+  if (progress.language.empty()) progress.language = kUndetermined;
   progress.audio_ms = audio_.end() / kMsSamples;
   progress.audio_total_ms = audio_.over() ? progress.audio_ms : audio_.total_ms();
   return progress;

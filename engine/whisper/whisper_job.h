@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@
 
 namespace superfluid {
 
+class WhisperJob;
+
 // What the jobs of an engine share. Outlives them.
 struct WhisperParts {
   whisper_context* context = nullptr;
@@ -34,6 +37,7 @@ struct WhisperParts {
   StatePool* states = nullptr;
   VadPool* voice_activity = nullptr;
   int open_jobs = 0;
+  std::vector<WhisperJob*> running;  // those that have a run, and so a state; the oldest run first
 };
 
 // A transcription in progress: windows of audio, one after the other.
@@ -48,6 +52,12 @@ struct WhisperParts {
 //
 // One step listens for as long as its budget allows, or goes on with a run: one spectrogram of a
 // window, one encode or one decode.
+//
+// A job has a state of the library's only while it has a run. One that wants to run when all states
+// are taken spends its steps on the run that began first, until that has ended: whatever the order
+// of the jobs' steps, the engine's time goes into some run, and each job pays for as much of it as
+// the others. What a run made waits for its own job's next step. A partial result is not worth
+// waiting for: it comes later.
 class WhisperJob : public TranscriptionJob {
  public:
   // `language`: of the library, empty to detect it. `parts` outlives the job.
@@ -68,6 +78,11 @@ class WhisperJob : public TranscriptionJob {
   absl::StatusOr<StepOutcome> Start();
   absl::StatusOr<StepOutcome> Listen();
   absl::StatusOr<StepOutcome> GoOn(const CancelToken& token, SegmentSink& sink);
+  absl::StatusOr<StepOutcome> Deliver(SegmentSink& sink);
+  // Goes on with the run by one unit, for this job or for another that waits for the state.
+  void Advance(const CancelToken& token);
+  bool MayRun() const { return parts_->states->taken() < parts_->options.states; }
+  StepOutcome HelpAnother();
 
   absl::StatusOr<StepOutcome> Follow(const WindowPlan& plan);
   absl::StatusOr<StepOutcome> ReadMore(const WindowPlan& plan);
@@ -82,17 +97,18 @@ class WhisperJob : public TranscriptionJob {
   void DeliverFinals(SegmentSink& sink);
   void DeliverPartial(SegmentSink& sink);
   void EndFinal();
-  void EndRun();
+  void LetGoOfState();
+  void DropRun();
 
   WhisperParts* parts_;
   TranscriptionParams request_;
-  std::string language_;
+  std::string language_;        // empty: not known yet
+  std::string heard_language_;  // of the last segment
   AudioBuffer audio_;
   SegmentBuilder builder_;
 
   bool started_ = false;
-  std::unique_ptr<LibraryState> state_;
-  bool drew_random_numbers_ = false;  // on state_
+  bool helped_ = false;  // in this step
   std::unique_ptr<VoiceActivity> activity_;
   std::unique_ptr<WindowPlanner> planner_;
   std::vector<whisper_token> first_prompt_;  // the client's
@@ -100,8 +116,18 @@ class WhisperJob : public TranscriptionJob {
   bool continues_ = false;                   // the next window is in the middle of speech
   int64_t position_ = 0;                     // samples that are dealt with
 
-  // Of the run in progress.
-  std::unique_ptr<WindowRun> run_;
+  // Of the run in progress, or of the one that ended since the last step.
+  std::unique_ptr<LibraryState> state_;  // null: there is none
+  std::unique_ptr<WindowRun> run_;       // the same
+  struct Made {
+    std::vector<RawSegment> segments;  // that were not delivered
+    std::string language;
+    bool is_over = false;
+    absl::Status status;
+    std::vector<whisper_token> next_prompt;
+    int64_t heard_samples = 0;
+  };
+  std::optional<Made> made_;
   std::vector<float> window_;
   int64_t window_begin_ = 0;
   bool is_partial_ = false;

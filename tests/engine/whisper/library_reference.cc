@@ -159,7 +159,6 @@ ReferenceResult WholeReference(whisper_context* context, const ReferenceRequest&
 
 ReferenceResult WindowedReference(whisper_context* context, const ReferenceRequest& request,
                                   const std::vector<float>& samples) {
-  whisper_state* const state = whisper_init_state(context);
   ReferenceResult result;
   std::vector<whisper_token> prompt = Tokens(context, request.prompt);
   ReferenceRequest used = request;
@@ -180,10 +179,8 @@ ReferenceResult WindowedReference(whisper_context* context, const ReferenceReque
     params.prompt_tokens = prompt.data();
     params.prompt_n_tokens = static_cast<int>(prompt.size());
     Observe(params, one);
-    // The library's "no speech" is computed from what an earlier decode has left here.
-    if (result.windows > 0) {
-      std::fill_n(whisper_get_logits_from_state(state), whisper_n_vocab(context), 0.0F);
-    }
+    // What an earlier window has left, logits and random numbers, has no effect on this one.
+    whisper_state* const state = whisper_init_state(context);
     result.error = whisper_full_with_state(context, state, params, window.data(),
                                            static_cast<int>(window.size()));
     ++result.windows;
@@ -196,8 +193,8 @@ ReferenceResult WindowedReference(whisper_context* context, const ReferenceReque
     prompt = Roll(context, state, prompt, temperature);
     position += one.stopped ? std::min(past * 160, size) : size;
     goes_on = true;
+    whisper_free_state(state);
   }
-  whisper_free_state(state);
   return result;
 }
 
