@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Hash = std::array<uint8_t, 32>;
 
-constexpr absl::string_view kDomain = "superfluid bundle memory 1";
+constexpr absl::string_view kDomain = "superfluid bundle memory 2";
 constexpr int64_t kSettledSeconds = 5;  // coarse file systems count times in two
 constexpr size_t kMostEntries = 256;
 constexpr size_t kHexDigits = 64;
@@ -77,24 +77,23 @@ std::optional<Facts> FactsOf(const std::string& library, const std::string& mode
                              EngineOptions options) {
   FactsOfFiles facts;
   if (!facts.AddFile("library", library)) return std::nullopt;
-  std::error_code error;
-  if (model.empty()) {
-    facts.Add("no model");
-  } else if (fs::is_directory(model, error)) {
-    const absl::StatusOr<std::vector<ModelFile>> files = ListModelFiles(model);
-    if (!files.ok()) return std::nullopt;
-    facts.Add(absl::StrCat("folder ", files->size()));
-    for (const ModelFile& file : *files) {
-      if (!facts.AddFile(file.name, file.path)) return std::nullopt;
-    }
-  } else if (!facts.AddFile("model", model)) {
-    return std::nullopt;
+  const absl::StatusOr<ModelParts> parts = PartsOfModel(model);
+  if (!parts.ok()) return std::nullopt;
+  facts.Add(absl::StrCat(static_cast<int>(parts->kind), " ", parts->files.size()));
+  for (const ModelFile& file : parts->files) {
+    if (!facts.AddFile(file.name, file.path)) return std::nullopt;
   }
   std::stable_sort(options.begin(), options.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [key, value] : options) {
     facts.Add(key);
-    facts.Add(value);
+    const bool is_file = NamesFile(value);
+    facts.Add(is_file ? "file" : "text");
+    if (!is_file) {
+      facts.Add(value);
+    } else if (!facts.AddFile("", value)) {
+      return std::nullopt;
+    }
   }
   return facts.Finish();
 }

@@ -75,6 +75,25 @@ TEST_F(BundleMemoryTest, OtherOptionsAreAnotherBundle) {
   EXPECT_EQ(Kept().size(), 2U);
 }
 
+TEST_F(BundleMemoryTest, AnotherFileBehindAnOptionIsReadAgain) {
+  const EngineOptions options = {{"mmproj", folder_.Write("projector", "one")}};
+  Hash(Memory(), options);
+  Mark();
+  EXPECT_EQ(Hash(Memory(), options), kMarked);
+  folder_.Write("projector", "two");
+  EXPECT_EQ(Hash(Memory(), options), Computed(options));
+}
+
+TEST_F(BundleMemoryTest, EveryShardOfASplitModelIsLookedAt) {
+  model_ = folder_.Write("m-00001-of-00002.gguf", "one");
+  folder_.Write("m-00002-of-00002.gguf", "two");
+  Hash(Memory());
+  Mark();
+  EXPECT_EQ(Hash(Memory()), kMarked);
+  folder_.Write("m-00002-of-00002.gguf", "TWO");
+  EXPECT_EQ(Hash(Memory()), Computed());
+}
+
 TEST_F(BundleMemoryTest, AFolderIsRememberedWithItsNames) {
   model_ = folder_.Path("models");
   folder_.Write("models/a", "one");
