@@ -8,7 +8,6 @@ import socket
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).absolute().parent))
@@ -38,7 +37,14 @@ class Waiting(Case):
         client.close()
 
     def test_close_wakes_who_waits(self):
-        self.worker.play(lambda worker: worker.greet())
+        asked = threading.Event()
+
+        def play(worker):
+            worker.greet()
+            worker.read()
+            asked.set()
+
+        self.worker.play(play)
         client = client_of(self.worker)
         errors = []
 
@@ -50,8 +56,7 @@ class Waiting(Case):
 
         waiter = threading.Thread(target=wait)
         waiter.start()
-        while not client._inboxes:
-            time.sleep(0)
+        self.assertTrue(asked.wait(PATIENCE))
         client.close()
         waiter.join(PATIENCE)
         self.assertIn("closed here", str(errors[0]))
@@ -65,19 +70,24 @@ class Waiting(Case):
         while True:
             worker.send(pb.TranscribeSegment(segment=pb.TranscriptSegment(text="x" * 1000)), seq)
 
-    def client_is_read(self, client):
-        """Whether its thread still takes from the socket; it waits for room otherwise."""
-        frame = sys._current_frames().get(client._reader.ident)
-        while frame is not None and frame.f_code.co_name != "_deliver":
-            frame = frame.f_back
-        return frame is None or len(client._changed._waiters) == 0
+    def when_reader_waits(self, client):
+        """An event: the client's thread takes nothing from the socket, but waits for room."""
+        waits, wait = threading.Event(), client._changed.wait
+
+        def noted(timeout=None):
+            if threading.current_thread() is client._reader:
+                waits.set()
+            return wait(timeout)
+
+        client._changed.wait = noted
+        return waits
 
     def test_a_flood_stops_at_a_reader_that_is_late(self):
         flooding = self.worker.play(self.flood)
         client = client_of(self.worker)
+        full = self.when_reader_waits(client)
         job = client.start("/a.wav", stop_word=False)
-        while self.client_is_read(client):
-            time.sleep(0)
+        self.assertTrue(full.wait(PATIENCE))
         self.assertEqual(len(job._part.messages), 256)
         self.assertEqual(job.next(PATIENCE).text, "x" * 1000)
         job.close()  # takes the room away, so the link is read again
@@ -163,9 +173,16 @@ class Asyncio(Case):
 
     def test_a_flood_stops_at_a_reader_that_is_late(self):
         async def work(client):
+            full, wait = asyncio.Event(), client._wait
+
+            async def noted(done, timeout, what):
+                if not what and not done():  # the reader, for room
+                    full.set()
+                await wait(done, timeout, what)
+
+            client._wait = noted
             job = await client.start("/a.wav")
-            while len(job._part.messages) < 256:
-                await asyncio.sleep(0)
+            await full.wait()
             self.assertEqual(len(job._part.messages), 256)
             self.assertEqual((await job.next(PATIENCE)).text, "x" * 1000)
             await job.close()

@@ -3,6 +3,8 @@
 
 import os
 import pathlib
+import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,9 +12,9 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).absolute().parent))
-from daemon import Daemon, wav  # noqa: E402
+from daemon import PATIENCE, ROOT, Daemon, wav  # noqa: E402
 
-DECODER = "superfluid_decode"
+DECODER = ROOT / "decode/superfluid_decode"
 
 
 def convert(recording, kind, *options):
@@ -30,25 +32,74 @@ def amr(seconds):
     return b"#!AMR\n" + (b"\x3c" + bytes(range(31))) * (50 * seconds)
 
 
-def decoders(daemon):
-    """The decoders of this daemon, oldest first."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            name, fields = (entry / "stat").read_text().rsplit(")", 1)
-            fields = fields.split()
-            if name.split("(")[1].startswith(DECODER[:15]) and int(fields[1]) == daemon.process.pid:
-                found.append((int(fields[19]), int(entry.name), fields[0]))
-        except (OSError, IndexError):
-            continue  # no process, or it has ended
-    return [pid for _, pid, state in sorted(found) if state != "Z"]
+class Decoders:
+    """Says when the daemon starts a decoder, and when one ends. REQUIRES: made before the daemon."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp()
+        fifo, wrapper = f"{self.folder}/started", pathlib.Path(self.folder, "decoder")
+        os.mkfifo(fifo)
+        wrapper.write_text(f'#!/bin/sh\necho $$ > {fifo}\nexec {DECODER.absolute()}\n')
+        wrapper.chmod(0o700)
+        self.fifo = os.open(fifo, os.O_RDWR)
+        self.pids = []
+        self.before = os.environ.get("SUPERFLUID_DECODER")
+        os.environ["SUPERFLUID_DECODER"] = str(wrapper)
+
+    def close(self):
+        if self.before is None:
+            del os.environ["SUPERFLUID_DECODER"]
+        else:
+            os.environ["SUPERFLUID_DECODER"] = self.before
+        os.close(self.fifo)
+        shutil.rmtree(self.folder)
+
+    def await_started(self, count):
+        """Waits until so many were started."""
+        while len(self.pids) < count:
+            if not select.select([self.fifo], [], [], PATIENCE)[0]:
+                raise AssertionError(f"{len(self.pids)} decoders were started, not {count}")
+            self.pids += [int(pid) for pid in os.read(self.fifo, 4096).split()]
+
+    def spare(self):
+        """Waits until the first recording's decoder has ended, which was started with another; returns that."""
+        self.await_started(2)
+        watched = {}
+        for pid in self.pids[:2]:
+            try:
+                watched[os.pidfd_open(pid)] = pid
+            except ProcessLookupError:
+                continue
+        ended = select.select(list(watched), [], [], PATIENCE)[0] if len(watched) == 2 else []
+        left = [pid for fd, pid in watched.items() if fd not in ended]
+        for fd in watched:
+            os.close(fd)
+        if len(left) != 1:
+            raise AssertionError(f"there is no spare decoder: {self.pids}")
+        return left[0]
 
 
-def until(reached):
-    for _ in range(100_000):
-        if reached():
+class Watched:
+    """A process that a test waits for."""
+
+    def __init__(self, pid):
+        self.fd = os.pidfd_open(pid)
+
+    def runs(self):
+        return not select.select([self.fd], [], [], 0)[0]
+
+    def await_end(self):
+        if not select.select([self.fd], [], [], PATIENCE)[0]:
+            raise AssertionError("the process goes on")
+        os.close(self.fd)
+
+
+def await_all_returned(daemon):
+    """Looks, each time by a round trip to the daemon, until no upload has memory."""
+    for _ in range(10_000):
+        if used_bytes(daemon) == 0:
             return
-    raise AssertionError("it does not happen")
+    raise AssertionError(f"{used_bytes(daemon)} bytes are kept")
 
 
 def used_bytes(daemon):
@@ -117,38 +168,36 @@ class Endings(unittest.TestCase):
     """The spare decoder is stopped before it gets its recording, so that it is there to be looked at."""
 
     def setUp(self):
+        self.decoders = Decoders()
         self.daemon = Daemon(workers=1)
         self.recording = convert(wav(3), "m4a", "-c:a", "alac")
         self.text = self.daemon.transcribe(self.recording).json()["text"]
 
     def tearDown(self):
         self.daemon.__exit__()
+        self.decoders.close()
 
     def stopped_decoder(self):
-        until(lambda: len(decoders(self.daemon)) == 1)
-        pid = decoders(self.daemon)[0]
+        pid = self.decoders.spare()
         os.kill(pid, signal.SIGSTOP)
         return pid
 
-    def expect_all_returned(self):
-        until(lambda: used_bytes(self.daemon) == 0)
-
     def test_a_hang_up_ends_the_decoder(self):
-        pid = self.stopped_decoder()
+        decoder = Watched(self.stopped_decoder())
         peer = self.daemon.open_upload(self.recording)
         self.daemon.wait_for_status(lambda s: s["active"] == 1)
-        self.assertIn(pid, decoders(self.daemon))
+        self.assertTrue(decoder.runs())
         peer.close()
         line = self.daemon.request_lines(1, lambda one: one["status"] == "CANCELLED")[0]
         self.assertEqual((line["cancelled_by"], line["engine_steps"]), ("hang-up", 0))
-        until(lambda: pid not in decoders(self.daemon))
-        self.expect_all_returned()
+        decoder.await_end()
+        await_all_returned(self.daemon)
         self.assertEqual(self.daemon.transcribe(self.recording).json()["text"], self.text)
 
     def test_a_decoder_that_is_killed_costs_an_attempt(self):
         pid = self.stopped_decoder()
         answer = self.daemon.in_background(self.recording)
-        self.daemon.wait_for_status(lambda s: s["active"] == 1)
+        self.decoders.await_started(3)  # the next spare: the stopped one has the recording
         os.kill(pid, signal.SIGKILL)
         got = answer.get()
         self.assertEqual(got.status, 200, got.body)
@@ -156,20 +205,21 @@ class Endings(unittest.TestCase):
         self.assertEqual(self.daemon.request_lines(2)[1]["attempts"], 2)
 
     def test_a_deadline_ends_the_decoder(self):
-        pid = self.stopped_decoder()
+        decoder = Watched(self.stopped_decoder())
         answer = self.daemon.transcribe(self.recording, headers={"X-Deadline-Ms": "300"})
         self.assertEqual(answer.status, 504, answer.body)
-        until(lambda: pid not in decoders(self.daemon))
-        self.expect_all_returned()
+        decoder.await_end()
+        await_all_returned(self.daemon)
 
     def test_no_decoder_outlives_the_daemon(self):
-        self.stopped_decoder()
+        stopped = self.stopped_decoder()
         peer = self.daemon.open_upload(self.recording)
-        until(lambda: len(decoders(self.daemon)) == 2)
-        pids = decoders(self.daemon)
+        self.decoders.await_started(3)
+        watched = [Watched(pid) for pid in (stopped, self.decoders.pids[2])]
         self.daemon.process.kill()
         peer.close()
-        until(lambda: not any(pathlib.Path(f"/proc/{pid}/exe").exists() for pid in pids))
+        for decoder in watched:
+            decoder.await_end()
 
 
 class Limits(unittest.TestCase):
@@ -183,12 +233,15 @@ class Limits(unittest.TestCase):
             self.assertEqual(daemon.transcribe(amr(60)).status, 200)
 
     def test_samples_have_their_place_in_the_budget(self):
+        decoders = Decoders()
+        self.addCleanup(decoders.close)
         with Daemon("--upload-memory-mb", "64", workers=1) as daemon:
             slow = [("prompt", "sim:step_us=50000")]
             peer = daemon.open_upload(amr(400), slow)
-            until(lambda: used_bytes(daemon) > 400 * 64000)
+            decoders.spare()  # the recording is decoded
+            self.assertGreater(used_bytes(daemon), 400 * 64000)
             peer.close()
-            until(lambda: used_bytes(daemon) == 0)
+            await_all_returned(daemon)
 
     def test_without_a_decoder_the_answer_says_so(self):
         os.environ["SUPERFLUID_DECODER"] = "/nowhere/superfluid_decode"
