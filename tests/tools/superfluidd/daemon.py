@@ -1,5 +1,6 @@
 """A superfluidd with `sim` workers for a test, and HTTP as its clients speak it."""
 
+import functools
 import http.client
 import io
 import json
@@ -7,6 +8,7 @@ import os
 import pathlib
 import queue
 import random
+import re
 import signal
 import socket
 import struct
@@ -20,6 +22,7 @@ WORKER = ROOT / "worker/superfluid_worker"
 PATIENCE = 60  # seconds, for what should take a few
 
 
+@functools.lru_cache(maxsize=64)
 def wav(seconds, seed=1, rate=16000):
     """A recording of noise: the sim engine's words are a function of its samples."""
     noise = random.Random(seed)
@@ -114,8 +117,9 @@ class Daemon:
         self.log = Lines(self.process.stderr)
         self.access = Lines(self.process.stdout)
         listening = self.log.wait_for(lambda line: "daemon.listening" in line)[0]
-        self.port = int(listening.split("address=")[1].split()[0].rsplit(":", 1)[1])
-        self.log.wait_for(lambda line: "worker.ready worker=" in line, workers)
+        address = re.search(r'address(?:=|":")([^ "]+)', listening).group(1)
+        self.port = int(address.rsplit(":", 1)[1])
+        self.log.wait_for(lambda line: re.search(r'worker\.ready(?: worker=|","worker":)', line), workers)
 
     def __enter__(self):
         return self

@@ -20,19 +20,22 @@ CLIENTS = int(os.environ.get("SUPERFLUID_CLIENTS", "150"))
 SEED = int(os.environ.get("SUPERFLUID_SEED", "20261201"))
 HANG_UP = 0.7
 AT_ONCE = 30
+RECORDINGS = 8  # of each length: to make one takes longer than to send it
 STEP = [("prompt", "sim:step_us=5000")]  # 50 ms for each second of audio
 
 
 class Load(unittest.TestCase):
-    def one_client(self, daemon, number, dice, outcomes):
+    def one_client(self, daemon, number, dice, outcomes, leaves_within=0.4):
         """Sends a request; reads its answer, or hangs up after a while."""
         name = f"load-{number}"
         streams = dice.random() < 0.5
         fields = STEP + ([("stream", "true")] if streams else [])
-        peer = daemon.open_upload(wav(dice.choice([1, 2, 5]), number), fields,
+        leaves_at = None
+        if dice.random() < HANG_UP:
+            leaves_at = time.monotonic() + dice.uniform(0, leaves_within)
+        peer = daemon.open_upload(wav(dice.choice([1, 2, 5]), number % RECORDINGS), fields,
                                   {"X-Request-Id": name, "Connection": "close",
                                    "Authorization": f"Bearer key{number % 5}"})
-        leaves_at = time.monotonic() + dice.uniform(0, 0.4) if dice.random() < HANG_UP else None
         received = b""
         while True:
             left = None if leaves_at is None else leaves_at - time.monotonic()

@@ -4,7 +4,8 @@ what HTTP adds to the first segment (beside nginx, where that is installed), fou
 streams that keep real time, and a long load of clients most of whom hang up. What must hold under any load
 is asserted; times are only printed.
 
-SUPERFLUID_MEASURE chooses parts (latency,scaling,live,load); SUPERFLUID_SECONDS is the length of the load (600).
+SUPERFLUID_MEASURE chooses parts (latency,scaling,live,load). The load lasts SUPERFLUID_SECONDS (600), with
+SUPERFLUID_AT_ONCE clients at a time (200), of which each that leaves does so within SUPERFLUID_LEAVE seconds (2).
 """
 
 import base64
@@ -13,6 +14,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -28,6 +30,8 @@ from daemon import Daemon, form, wav  # noqa: E402
 
 PARTS = os.environ.get("SUPERFLUID_MEASURE", "latency,scaling,live,load").split(",")
 SECONDS = float(os.environ.get("SUPERFLUID_SECONDS", "600"))
+AT_ONCE = int(os.environ.get("SUPERFLUID_AT_ONCE", "200"))
+LEAVES_WITHIN = float(os.environ.get("SUPERFLUID_LEAVE", "2"))
 ROWS = []
 
 
@@ -49,9 +53,11 @@ def part(name):
 
 
 class Nginx:
-    """An nginx that answers every request at once."""
+    """An nginx that answers every request at once. Its socket listens before it starts, and is handed over."""
 
-    def __init__(self, folder, port):
+    def __init__(self, folder):
+        listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port = port = listener.getsockname()[1]
         config = pathlib.Path(folder, "nginx.conf")
         config.write_text(
             f"daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;\n"
@@ -60,8 +66,10 @@ class Nginx:
             f"  proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;\n"
             f"  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;\n"
             f"  server {{ listen 127.0.0.1:{port}; location / {{ return 200 'x'; }} }} }}\n")
-        self.process = subprocess.Popen(["nginx", "-c", str(config), "-p", folder])
-        self.port = port
+        self.process = subprocess.Popen(["nginx", "-c", str(config), "-p", folder],
+                                        env={**os.environ, "NGINX": f"{listener.fileno()};"},
+                                        pass_fds=[listener.fileno()])
+        listener.close()
 
     def stop(self):
         self.process.terminate()
@@ -109,7 +117,7 @@ class Measure(unittest.TestCase):
         if shutil.which("nginx") is None:
             return row("HTTP adds", f"{added * 1e3:.2f} ms (no nginx to compare with)")
         with tempfile.TemporaryDirectory() as folder:
-            nginx = Nginx(folder, 18080)
+            nginx = Nginx(folder)
             try:
                 beside = http.client.HTTPConnection("127.0.0.1", nginx.port, timeout=60)
                 self.first_bytes(beside, "/", body, kind, 20)
@@ -199,42 +207,71 @@ class Measure(unittest.TestCase):
 
     # ---- Hang-ups
 
+    def resident(self, daemon):
+        """MiB of the daemon and of each worker."""
+        pids = [daemon.process.pid, *daemon.worker_pids()]
+        return [int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4 // 1024 for pid in pids]
+
+    def expect_all_steps_accounted(self, daemon, lines):
+        """What the engines did is what the requests' lines say: nothing went on for somebody who had gone.
+        To begin a transcription is a step that no line counts; who leaves may do so before or after it."""
+        last = daemon.transcribe(wav(1), load_test.STEP)
+        self.assertEqual(last.status, 200)
+        lines = [line for line in lines if line["event"] == "request"]
+        lines += daemon.request_lines(1, lambda line: not line["id"].startswith("load-"))
+        counted = sum(line["engine_steps"] for line in lines)
+        least = counted + sum(line["engine_steps"] > 0 for line in lines)
+        most = counted + sum(line["attempts"] for line in lines)
+        state = daemon.wait_for_status(  # what the last pings said
+            lambda s: sum(w["engine_steps"] for w in s["workers"]) >= least)
+        done = sum(worker["engine_steps"] for worker in state["workers"])
+        self.assertLessEqual(done, most)
+        return f"{done}, of which the requests' lines have {counted} and {done - counted} began a transcription"
+
     @part("load")
     def test_most_clients_hang_up(self):
         outcomes, lock, numbers = {}, threading.Lock(), iter(range(10**9))
-        end = time.monotonic() + SECONDS
         client = load_test.Load()
-        sizes = []
+        sizes, queued = [], []
 
-        def work(daemon):
+        def work(daemon, end):
             while time.monotonic() < end:
                 with lock:
                     number = next(numbers)
-                client.one_client(daemon, number, load_test.random.Random(number), outcomes)
-
-        def resident(daemon):
-            pids = [daemon.process.pid, *daemon.worker_pids()]
-            return [int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4 // 1024
-                    for pid in pids]
+                client.one_client(daemon, number, load_test.random.Random(load_test.SEED + number), outcomes,
+                                  LEAVES_WITHIN)
 
         with Daemon("--max-waiting", "1000", workers=2, places=4) as daemon:
-            threads = [threading.Thread(target=work, args=(daemon,)) for _ in range(30)]
+            end = time.monotonic() + SECONDS
+            threads = [threading.Thread(target=work, args=(daemon, end)) for _ in range(AT_ONCE)]
             for thread in threads:
                 thread.start()
-            for share in (0.1, 0.5, 1):
+            for share in (0.1, 0.25, 0.5, 0.75, 1):
                 threading.Event().wait(max(end - SECONDS * (1 - share) - time.monotonic(), 0))
-                sizes.append(resident(daemon))
+                sizes.append(self.resident(daemon))
+                queued.append(daemon.status()["queued"])
             for thread in threads:
                 thread.join()
             daemon.wait_for_status(lambda s: s["active"] == 0 and s["queued"] == 0)
             load_test.CLIENTS = len(outcomes)
             client.check(daemon, outcomes)
             lines = [json.loads(line) for line in daemon.access.lines]
-        cancelled = [line["cancel_ms"] / 1e3 for line in lines if line.get("cancelled_by")]
-        row(f"clients in {SECONDS:.0f} s, 70 % hang up",
-            f"{len(outcomes)}, {len(cancelled)} cancelled, none lost or answered twice, 0 steps after a cancel")
-        row("cancel to the worker's last word", milliseconds(cancelled))
-        row("MiB resident (daemon, workers) at 10 %, 50 %, 100 %", str(sizes))
+            steps = self.expect_all_steps_accounted(daemon, lines)
+            self.assertEqual(daemon.log.wait_for(lambda line: "worker.starting" in line, 2)[2:], [])
+        answered = sum(outcome != "left" for outcome in outcomes.values())
+        cancelled = [line for line in lines if line.get("cancelled_by")]
+        running = [line["cancel_ms"] / 1e3 for line in cancelled if line["attempts"] > 0]
+        for first, last in zip(sizes[1], sizes[-1]):  # after a quarter everything is warm
+            self.assertLess(last, first * 1.25 + 16, f"MiB resident grow: {sizes}")
+        row(f"clients in {SECONDS:.0f} s, {AT_ONCE} at once, 70 % hang up",
+            f"{len(outcomes)}: {answered} answered, {len(outcomes) - answered} left; none lost or answered twice")
+        row("cancelled", f"{len(cancelled)}, {len(cancelled) - len(running)} of them before a worker had them; "
+            "0 steps after a cancel")
+        row("engine steps", steps)
+        if running:
+            row("cancel to the worker's last word", milliseconds(running))
+        row("queued at 10, 25, 50, 75, 100 %", str(queued))
+        row("MiB resident (daemon, workers), likewise", str(sizes))
 
 
 if __name__ == "__main__":
