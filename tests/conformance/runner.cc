@@ -1,5 +1,6 @@
 #include "tests/conformance/runner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,11 @@ uint64_t SeedOf(uint64_t seed, const std::string& name) {
   return seed;
 }
 
+bool IsOf(const Check& check, const std::string& id) {
+  const std::vector<std::string> ids = IdsOf(check);
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
 }  // namespace
 
 Runner::Runner(Worker* plain, Worker* slow, Settings settings, uint64_t seed)
@@ -23,9 +29,26 @@ const Facts& Runner::FactsOf(Known& known) {
   known.worker->EnsureRunning();
   if (!known.facts) {
     Context context(*known.worker, settings_, seed_, Clock::now() + std::chrono::seconds(20));
-    known.facts = ReadFacts(Link(context, linkw::Role::kObserver).ack());
+    try {
+      known.facts = ReadFacts(Link(context, linkw::Role::kObserver).ack());
+    } catch (const Failed& failed) {
+      known.unreadable = failed.what();
+      throw;
+    }
   }
   return *known.facts;
+}
+
+std::string Runner::WhyMeaningless(const Known& known, const Check& check) const {
+  if (!known.unreadable.empty()) {
+    return absl::StrCat("not run: nothing can be said about a worker whose HELLO fails: ",
+                        known.unreadable);
+  }
+  if (!wrong_capabilities_.empty() && !check.calls.empty()) {
+    return absl::StrCat("not run: it asks for what the capabilities list, and ",
+                        wrong_capabilities_, " failed");
+  }
+  return "";
 }
 
 void Runner::RunIn(Known& known, const Check& check) {
@@ -41,6 +64,7 @@ void Runner::RunIn(Known& known, const Check& check) {
 }
 
 std::set<std::string> Runner::Calls() {
+  if (!plain_.unreadable.empty()) return {};
   try {
     return FactsOf(plain_).calls;
   } catch (const Failed&) {
@@ -54,6 +78,7 @@ Result Runner::Run(const Check& check) {
   Known& known = check.pace == Pace::kSlow ? slow_ : plain_;
   try {
     if (known.worker == nullptr) Skip("it needs a worker whose work takes time (--slow)");
+    if (std::string why = WhyMeaningless(known, check); !why.empty()) Skip(std::move(why));
     RunIn(known, check);
   } catch (const Failed& failed) {
     result.verdict = Verdict::kFail;
@@ -67,6 +92,9 @@ Result Runner::Run(const Check& check) {
       result.verdict = Verdict::kFail;
       result.text = absl::StrCat("[ALWAYS-3] the worker ended (", end, ") ", result.text);
     }
+  }
+  if (result.verdict == Verdict::kFail && IsOf(check, "HELLO-12")) {
+    wrong_capabilities_ = NameOf(check);
   }
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;

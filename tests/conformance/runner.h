@@ -24,8 +24,11 @@ struct Result {
   double seconds = 0;
 };
 
-// Runs checks one after the other against one worker, or against two: as given, and slow. Threads:
-// one.
+// Runs checks one after the other against one worker, or against two: as given, and slow.
+//
+// A check that can mean nothing after a failure is not run, and skipped with the reason: all of
+// them if no link can be had or its capabilities cannot be read, those that need a call once a
+// check of HELLO-12 has failed. Threads: one.
 class Runner {
  public:
   // `slow`: may be null; checks that want a slow worker are skipped then. It may be the same
@@ -41,14 +44,18 @@ class Runner {
   struct Known {
     Worker* worker = nullptr;
     std::optional<Facts> facts;
+    std::string unreadable;  // why there are no facts; empty: it was not tried, or there are
   };
   void RunIn(Known& known, const Check& check);
   const Facts& FactsOf(Known& known);
+  // Why the check can mean nothing; empty: it can.
+  std::string WhyMeaningless(const Known& known, const Check& check) const;
 
   Known plain_;
   Known slow_;
   Settings settings_;
   uint64_t seed_;
+  std::string wrong_capabilities_;  // the name of the check that found them wrong
 };
 
 }  // namespace superfluid::conformance
