@@ -8,52 +8,16 @@
 
 #include "tests/tools/ctl/command_fixture.h"
 #include "tests/tools/ctl/fake_worker.h"
+#include "tests/tools/ctl/observe_samples.h"
 #include "tests/tools/ctl/temp_file.h"
 #include "tools/ctl/commands/top_sample.h"
-#include "tools/ctl/commands/top_text.h"
 #include "tools/ctl/formats/worker_text.h"
-#include "tools/ctl/terminal/live_screen.h"
 
 // mem and top.
 namespace superfluid::ctl {
 namespace {
 
 using testing::HasSubstr;
-
-linkw::MemCounters SampleMemory() {
-  return {.allocated_bytes = 3u << 20,
-          .host_retained_bytes = 2048,
-          .pool_blocks_total = 200,
-          .pool_blocks_used = 50,
-          .pool_bytes_evictable = 1024,
-          .tentative_bytes = 7};
-}
-
-linkw::Pong SamplePong() {
-  linkw::Pong pong;
-  pong.queue_depth = 2;
-  pong.open_ops = 3;
-  pong.open_transcriptions = 4;
-  pong.mem = SampleMemory();
-  pong.engine_busy_us = 1'000'000;
-  pong.engine_state = linkw::EngineState::kBusy;
-  pong.engine_steps = 100;
-  pong.step_age_us = 1500;
-  return pong;
-}
-
-CounterSample Counters(absl::Duration at, uint64_t tokens) {
-  return {at,
-          {{"lanes.active", 4},
-           {"ticks.done", tokens / 10},
-           {"ticks.tokens_in", tokens / 2},
-           {"ticks.tokens_out", tokens},
-           {"ops.done", 8},
-           {"ops.bytes_moved", tokens * 1024},
-           {"transcriptions.done", 9},
-           {"requests.open", 5},
-           {"cancels", 6}}};
-}
 
 using ObserveTest = CommandTest;
 
@@ -228,69 +192,6 @@ TEST(TelemetryStoreTest, KeepsTheNewestTwo) {
   const auto [newest, before] = store.Newest();
   EXPECT_EQ(newest->counters.at("x"), 3u);
   EXPECT_EQ(before->counters.at("x"), 2u);
-}
-
-TEST(TopTextTest, ShowsEverything) {
-  const TopFigures figures =
-      MakeTopFigures({absl::Seconds(12), SamplePong()}, PongSample{absl::Seconds(10), SamplePong()},
-                     Counters(absl::Seconds(11), 300), Counters(absl::Seconds(10), 100));
-  std::string view;
-  for (const std::string& line : TopView("/tmp/w\x1b[31m", {}, figures)) {
-    EXPECT_LT(line.size(), 80u) << line;
-    EXPECT_EQ(line.find('\x1b'), std::string::npos);
-    view += line + "\n";
-  }
-  for (const char* part :
-       {"engine     busy      load 0%     step 1.50 ms   steps 100 (0.0/s)\n",
-        "lanes      4         ticks 20.0/s\n", "tokens     in 100.0/s   out 200.0/s\n",
-        "state ops  3 open   8 done   200.0 KiB/s\n", "speech     4 open   9 done\n",
-        "requests   5 open   2 queued   6 cancels\n", "pool 50 of 200 blocks (25%)"}) {
-    EXPECT_THAT(view, HasSubstr(part));
-  }
-  EXPECT_THAT(TopLine(figures), HasSubstr("lanes 4, tokens in 100.0/s out 200.0/s, "));
-  EXPECT_EQ(TopJson(figures)["tokens_out_per_second"], 200);
-}
-
-TEST(TopTextTest, LeavesOutWhatTheEngineLacks) {
-  linkw::HelloAck hello;
-  hello.capabilities_json = R"({"name":"mine","model":"small","calls":["transcribe"]})";
-  EXPECT_EQ(TopTitle("/w", hello), "/w  mine  small");
-  linkw::Pong pong = SamplePong();
-  pong.mem = {.allocated_bytes = 1024};
-  const std::vector<std::string> view =
-      TopView("w", RowsOf(hello), MakeTopFigures({absl::Seconds(1), pong}, {}, {}, {}));
-  EXPECT_THAT(view, testing::ElementsAre(
-                        "superfluidctl top - w", "",
-                        "engine     busy      load -      step 1.50 ms   steps 100 (-)",
-                        "speech     4 open   - done", "requests   - open   2 queued   - cancels",
-                        "memory     1.0 KiB allocated", "", "q or Ctrl-C ends"));
-  hello.capabilities_json = "rubbish";
-  EXPECT_TRUE(RowsOf(hello).ticks);
-  EXPECT_EQ(TopTitle("/w", hello), "/w");
-}
-
-TEST(TopTextTest, AStalledEngineStandsOut) {
-  linkw::Pong pong = SamplePong();
-  pong.engine_state = linkw::EngineState::kStalled;
-  pong.step_age_us = 4'010'000;
-  const std::vector<std::string> view =
-      TopView("w", {}, MakeTopFigures({absl::Seconds(1), pong}, {}, {}, {}));
-  EXPECT_THAT(view[2], testing::StartsWith("engine     STALLED   load"));
-  EXPECT_EQ(view[3], "           no sign of life for 4.01 s");
-}
-
-TEST(FitLinesTest, BreaksBetweenCellsAndKeepsTheLastLine) {
-  const std::vector<std::string> lines = {"a title that is cut", "",
-                                          "engine     busy      load 99%    step 4 ms", "", "end"};
-  EXPECT_EQ(FitLines(lines, 24, 80), lines);
-  EXPECT_EQ(FitLines(lines, 6, 32),
-            (std::vector<std::string>{"a title that is cut", "", "engine     busy      load 99%",
-                                      "           step 4 ms", "", "end"}));
-  EXPECT_EQ(FitLines(lines, 4, 32),
-            (std::vector<std::string>{"a title that is cut", "engine     busy      load 99%",
-                                      "           step 4 ms", "end"}));
-  EXPECT_EQ(FitLines(lines, 9, 10)[0], "a title th");
-  EXPECT_EQ(FitLines(lines, 2, 80), (std::vector<std::string>{"a title that is cut", lines[2]}));
 }
 
 }  // namespace

@@ -36,6 +36,15 @@ TEST(ShortTimestampTextTest, LeavesOutWhatIsZero) {
   EXPECT_EQ(ShortTimestampText(-5), "0:00.0");
 }
 
+TEST(AgeTextTest, HasTheTwoUnitsThatMatter) {
+  EXPECT_EQ(AgeText(absl::Milliseconds(-1)), "0 s");
+  EXPECT_EQ(AgeText(absl::Milliseconds(59'999)), "59 s");
+  EXPECT_EQ(AgeText(absl::Seconds(60)), "1 min 0 s");
+  EXPECT_EQ(AgeText(absl::Seconds(3'599)), "59 min 59 s");
+  EXPECT_EQ(AgeText(absl::Minutes(125)), "2 h 5 min");
+  EXPECT_EQ(AgeText(absl::Hours(24 * 12 + 7)), "12 d 7 h");
+}
+
 TEST(DurationTextTest, HasThreeDigitsOfTheRightUnit) {
   EXPECT_EQ(DurationText(absl::ZeroDuration()), "0 s");
   EXPECT_EQ(DurationText(absl::Seconds(-3)), "0 s");

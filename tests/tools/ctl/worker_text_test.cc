@@ -6,6 +6,7 @@
 namespace superfluid::ctl {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 linkw::HelloAck SampleHello() {
@@ -115,12 +116,55 @@ TEST(PongJsonTest, HasEverything) {
   EXPECT_EQ(json["mem"]["allocated_bytes"], 85u << 20);
 }
 
+TEST(PongTextTest, EndsWithHowLongItRunsAndWhoDrives) {
+  linkw::Pong pong = SamplePong();
+  pong.uptime_ms = 7'500'000;
+  pong.driver_pid = 1234;
+  pong.driver_ms = 45'678;
+  pong.observers = 1;
+  EXPECT_THAT(PongText(pong, absl::Microseconds(120)),
+              EndsWith("memory 85.0 MiB, up 2 h 5 min, driver 1234 for 45 s, 1 observer\n"));
+  pong.driver_pid = 0;  // in another namespace, say
+  pong.observers = 0;
+  EXPECT_THAT(PongText(pong, absl::Microseconds(120)),
+              EndsWith("memory 85.0 MiB, up 2 h 5 min, driver for 45 s\n"));
+}
+
+TEST(PongTextTest, SaysHowMuchIsLoaded) {
+  linkw::Pong pong;
+  pong.engine_state = linkw::EngineState::kLoading;
+  EXPECT_THAT(PongText(pong, absl::Microseconds(120)), HasSubstr(": engine loading, "));
+  pong.load_permille = 429;
+  EXPECT_THAT(PongText(pong, absl::Microseconds(120)), HasSubstr(": engine loading 42 %, "));
+  EXPECT_EQ(PongJson(pong, absl::Microseconds(120))["load_permille"], 429);
+  pong.engine_state = linkw::EngineState::kIdle;
+  EXPECT_THAT(PongText(pong, absl::Microseconds(120)), HasSubstr(": engine idle, "));
+  EXPECT_FALSE(PongJson(pong, absl::Microseconds(120)).contains("load_permille"));
+}
+
+TEST(PongJsonTest, LeavesOutWhatTheWorkerDoesNotSay) {
+  linkw::Pong pong = SamplePong();
+  for (const char* key : {"load_permille", "uptime_ms", "driver_pid", "driver_ms", "observers"}) {
+    EXPECT_FALSE(PongJson(pong, absl::Microseconds(120)).contains(key)) << key;
+  }
+  pong.uptime_ms = 1;
+  pong.driver_pid = 2;
+  pong.driver_ms = 3;
+  pong.observers = 4;
+  const Json json = PongJson(pong, absl::Microseconds(120));
+  EXPECT_EQ(json["uptime_ms"], 1);
+  EXPECT_EQ(json["driver_pid"], 2);
+  EXPECT_EQ(json["driver_ms"], 3);
+  EXPECT_EQ(json["observers"], 4);
+}
+
 TEST(EngineStateNameTest, NamesEveryStateAndNoOther) {
   using linkw::EngineState;
   EXPECT_EQ(EngineStateName(EngineState::kIdle), "idle");
   EXPECT_EQ(EngineStateName(EngineState::kStalled), "stalled");
   EXPECT_EQ(EngineStateName(EngineState::kFailed), "failed");
   EXPECT_EQ(EngineStateName(EngineState::kDraining), "draining");
+  EXPECT_EQ(EngineStateName(EngineState::kLoading), "loading");
   EXPECT_EQ(EngineStateName(static_cast<EngineState>(99)), "unknown");
 }
 

@@ -19,8 +19,9 @@ std::string WhyItDoesNotWork(const linkw::Pong& pong, const std::optional<linkw:
   if (pong.engine_state == linkw::EngineState::kStalled && step_age >= patience / 2) {
     return absl::StrCat("its engine is stalled, in one step for ", DurationText(step_age));
   }
-  const bool at_rest =
-      pong.step_age_us == 0 && pong.open_ops == 0 && pong.engine_state != linkw::EngineState::kBusy;
+  const bool at_rest = pong.step_age_us == 0 && pong.open_ops == 0 &&
+                       pong.engine_state != linkw::EngineState::kBusy &&
+                       pong.engine_state != linkw::EngineState::kLoading;
   if (at_rest && before.has_value() && before->engine_steps == pong.engine_steps) {
     return "it has nothing to do";
   }

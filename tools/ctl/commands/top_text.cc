@@ -1,6 +1,7 @@
 #include "tools/ctl/commands/top_text.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -10,6 +11,9 @@
 
 namespace superfluid::ctl {
 namespace {
+
+constexpr size_t kStateColumns = 9;
+constexpr std::string_view kGap = "   ";  // between two cells
 
 std::string Count(std::optional<uint64_t> value) {
   return value.has_value() ? absl::StrCat(*value) : "-";
@@ -32,10 +36,6 @@ std::string StepText(const linkw::Pong& pong) {
   return pong.step_age_us == 0 ? "none" : DurationText(absl::Microseconds(pong.step_age_us));
 }
 
-std::string StateText(const linkw::Pong& pong) {
-  return std::string(EngineStateName(pong.engine_state));
-}
-
 bool IsStalled(const linkw::Pong& pong) {
   return pong.engine_state == linkw::EngineState::kStalled;
 }
@@ -48,8 +48,10 @@ std::string Text(const Json& object, const char* key) {
 
 std::string EngineRow(const TopFigures& figures) {
   const linkw::Pong& pong = figures.pong;
-  return absl::StrFormat("engine     %-9s load %-6s step %-9s steps %d (%s)",
-                         IsStalled(pong) ? "STALLED" : StateText(pong), Percent(figures.load),
+  std::string state = IsStalled(pong) ? "STALLED" : EngineStateText(pong);
+  if (state.size() >= kStateColumns) state += " ";  // so that a cell ends here
+  return absl::StrFormat("engine     %-*s load %-6s step %-9s steps %d (%s)",
+                         static_cast<int>(kStateColumns), state, Percent(figures.load),
                          StepText(pong), pong.engine_steps, Rate(figures.steps_per_s));
 }
 
@@ -112,6 +114,9 @@ std::vector<std::string> TopView(const std::string& title, const TopRows& rows,
   if (IsStalled(pong)) {
     view.push_back(absl::StrCat("           no sign of life for ", StepText(pong)));
   }
+  if (const std::string facts = WorkerFactsText(pong, kGap); !facts.empty()) {
+    view.push_back(absl::StrCat("worker     ", facts.substr(kGap.size())));
+  }
   if (rows.ticks) {
     view.push_back(absl::StrFormat("lanes      %-9s ticks %s", Count(figures.lanes),
                                    Rate(figures.ticks_per_s)));
@@ -143,32 +148,35 @@ std::string TopLine(const TopFigures& figures) {
   const linkw::Pong& pong = figures.pong;
   return absl::StrFormat(
       "%s, load %s, step %s, lanes %s, tokens in %s out %s, %d ops, %d transcriptions, %d queued, "
-      "memory %s\n",
-      StateText(pong), Percent(figures.load), StepText(pong), Count(figures.lanes),
+      "memory %s%s\n",
+      EngineStateText(pong), Percent(figures.load), StepText(pong), Count(figures.lanes),
       Rate(figures.tokens_in_per_s), Rate(figures.tokens_out_per_s), pong.open_ops,
-      pong.open_transcriptions, pong.queue_depth, BytesText(pong.mem.allocated_bytes));
+      pong.open_transcriptions, pong.queue_depth, BytesText(pong.mem.allocated_bytes),
+      WorkerFactsText(pong, ", "));
 }
 
 Json TopJson(const TopFigures& figures) {
   const linkw::Pong& pong = figures.pong;
-  return {{"engine_state", StateText(pong)},
-          {"load", RateJson(figures.load)},
-          {"step_age_us", pong.step_age_us},
-          {"engine_steps", pong.engine_steps},
-          {"engine_busy_us", pong.engine_busy_us},
-          {"lanes", OrNull(figures.lanes)},
-          {"ticks_per_second", RateJson(figures.ticks_per_s)},
-          {"tokens_in_per_second", RateJson(figures.tokens_in_per_s)},
-          {"tokens_out_per_second", RateJson(figures.tokens_out_per_s)},
-          {"open_ops", pong.open_ops},
-          {"ops_done", OrNull(figures.ops_done)},
-          {"op_bytes_per_second", RateJson(figures.op_bytes_per_s)},
-          {"open_transcriptions", pong.open_transcriptions},
-          {"transcriptions_done", OrNull(figures.transcriptions_done)},
-          {"queue_depth", pong.queue_depth},
-          {"open_requests", OrNull(figures.open_requests)},
-          {"cancels", OrNull(figures.cancels)},
-          {"mem", MemoryJson(pong.mem)}};
+  Json json = {{"engine_state", std::string(EngineStateName(pong.engine_state))},
+               {"load", RateJson(figures.load)},
+               {"step_age_us", pong.step_age_us},
+               {"engine_steps", pong.engine_steps},
+               {"engine_busy_us", pong.engine_busy_us},
+               {"lanes", OrNull(figures.lanes)},
+               {"ticks_per_second", RateJson(figures.ticks_per_s)},
+               {"tokens_in_per_second", RateJson(figures.tokens_in_per_s)},
+               {"tokens_out_per_second", RateJson(figures.tokens_out_per_s)},
+               {"open_ops", pong.open_ops},
+               {"ops_done", OrNull(figures.ops_done)},
+               {"op_bytes_per_second", RateJson(figures.op_bytes_per_s)},
+               {"open_transcriptions", pong.open_transcriptions},
+               {"transcriptions_done", OrNull(figures.transcriptions_done)},
+               {"queue_depth", pong.queue_depth},
+               {"open_requests", OrNull(figures.open_requests)},
+               {"cancels", OrNull(figures.cancels)},
+               {"mem", MemoryJson(pong.mem)}};
+  AddWorkerFacts(pong, &json);
+  return json;
 }
 
 }  // namespace superfluid::ctl

@@ -7,8 +7,9 @@
 #include "tools/ctl/commands/top_sample.h"
 #include "tools/ctl/formats/json_text.h"
 
-// What `top` shows, for a terminal, for a log and for programs. Pure functions; what the worker
-// does not say is "-" (and null in JSON).
+// What `top` shows, for a terminal, for a log and for programs. Pure functions; a figure that the
+// worker does not say is "-" (and null in JSON), but for how long it runs and who drives it, which
+// is left out then.
 namespace superfluid::ctl {
 
 // The rows that an engine has something to say in.

@@ -56,6 +56,9 @@ class Metrics {
   void Seconds(std::string_view name, Kind kind, std::string_view help, uint64_t us) {
     Add(name, kind, help, absl::StrFormat("%d.%06d", us / 1'000'000, us % 1'000'000));
   }
+  void Thousandths(std::string_view name, Kind kind, std::string_view help, uint64_t value) {
+    Add(name, kind, help, absl::StrFormat("%d.%03d", value / 1000, value % 1000));
+  }
   void Head(std::string_view name, Kind kind, std::string_view help) {
     absl::StrAppend(&text_, "# HELP superfluid_", View(name), " ", View(help),
                     ".\n# TYPE superfluid_", View(name),
@@ -103,6 +106,28 @@ void AddState(const linkw::Pong& pong, Metrics* metrics) {
   }
 }
 
+// What the worker does not say is left out.
+void AddWorkerFigures(const linkw::Pong& pong, Metrics* metrics) {
+  if (pong.engine_state == linkw::EngineState::kLoading && pong.load_permille > 0) {
+    metrics->Thousandths("engine_load_ratio", Kind::kGauge,
+                         "How much of the engine is loaded, 0 to 1", pong.load_permille);
+  }
+  if (pong.uptime_ms > 0) {
+    metrics->Thousandths("uptime_seconds", Kind::kGauge, "Time since the worker's start",
+                         pong.uptime_ms);
+  }
+  if (pong.driver_ms > 0) {
+    metrics->Thousandths("driver_seconds", Kind::kGauge, "Time since the driver has its role",
+                         pong.driver_ms);
+  }
+  if (pong.driver_pid > 0) {
+    metrics->Count("driver_pid", Kind::kGauge, "Process of the driver", pong.driver_pid);
+  }
+  if (pong.observers > 0) {
+    metrics->Count("observers", Kind::kGauge, "Open links but the driver's", pong.observers);
+  }
+}
+
 void AddPong(const linkw::Pong& pong, Metrics* metrics) {
   const linkw::MemCounters& mem = pong.mem;
   AddState(pong, metrics);
@@ -126,6 +151,7 @@ void AddPong(const linkw::Pong& pong, Metrics* metrics) {
                  mem.pool_bytes_evictable);
   metrics->Count("memory_tentative_bytes", Kind::kGauge, "Reserved for work that is not certain",
                  mem.tentative_bytes);
+  AddWorkerFigures(pong, metrics);
 }
 
 // "a.b" as a metric's name: a letter or an underscore first, then digits too.

@@ -49,6 +49,21 @@ std::string DurationText(absl::Duration duration) {
   return absl::StrFormat("%s s", ThreeDigits(absl::ToDoubleSeconds(duration)));
 }
 
+std::string AgeText(absl::Duration age) {
+  constexpr int64_t kMinute = 60;
+  constexpr int64_t kHour = 60 * kMinute;
+  constexpr int64_t kDay = 24 * kHour;
+  const int64_t seconds = std::max<int64_t>(absl::ToInt64Seconds(age), 0);
+  if (seconds < kMinute) return absl::StrFormat("%d s", seconds);
+  if (seconds < kHour) {
+    return absl::StrFormat("%d min %d s", seconds / kMinute, seconds % kMinute);
+  }
+  if (seconds < kDay) {
+    return absl::StrFormat("%d h %d min", seconds / kHour, seconds % kHour / kMinute);
+  }
+  return absl::StrFormat("%d d %d h", seconds / kDay, seconds % kDay / kHour);
+}
+
 std::string CountText(uint64_t count, std::string_view noun) {
   return absl::StrFormat("%d %s%s", count, noun, count == 1 ? "" : "s");
 }

@@ -20,6 +20,9 @@ std::string ShortTimestampText(int64_t ms);
 // A span of time with three digits that matter: "850 us", "8.10 ms", "1.23 s", "75.0 s".
 std::string DurationText(absl::Duration duration);
 
+// An age, in the two units that matter: "45 s", "3 min 20 s", "2 h 5 min", "12 d 7 h".
+std::string AgeText(absl::Duration age);
+
 // "1 segment", "2 segments".
 std::string CountText(uint64_t count, std::string_view noun);
 

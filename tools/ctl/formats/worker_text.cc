@@ -8,6 +8,10 @@
 namespace superfluid::ctl {
 namespace {
 
+constexpr uint32_t kPermillePerPercent = 10;
+
+absl::Duration Ms(uint64_t ms) { return absl::Milliseconds(ms); }
+
 std::string Line(std::string_view name, const std::string& value) {
   return absl::StrFormat("%-15s %s\n", name, value);
 }
@@ -200,10 +204,33 @@ std::string_view EngineStateName(linkw::EngineState state) {
 
 std::string EngineStateText(const linkw::Pong& pong) {
   std::string text(EngineStateName(pong.engine_state));
-  if (pong.engine_state == linkw::EngineState::kLoading) {
-    absl::StrAppend(&text, " ", pong.load_permille / 10, " %");
+  if (pong.engine_state == linkw::EngineState::kLoading && pong.load_permille > 0) {
+    absl::StrAppend(&text, " ", pong.load_permille / kPermillePerPercent, " %");
   }
   return text;
+}
+
+std::string WorkerFactsText(const linkw::Pong& pong, std::string_view separator) {
+  const absl::string_view gap(separator.data(), separator.size());
+  std::string text;
+  if (pong.uptime_ms > 0) absl::StrAppend(&text, gap, "up ", AgeText(Ms(pong.uptime_ms)));
+  if (pong.driver_ms > 0) {
+    const std::string pid = pong.driver_pid == 0 ? "" : absl::StrCat(" ", pong.driver_pid);
+    absl::StrAppend(&text, gap, "driver", pid, " for ", AgeText(Ms(pong.driver_ms)));
+  }
+  if (pong.observers > 0) absl::StrAppend(&text, gap, CountText(pong.observers, "observer"));
+  return text;
+}
+
+void AddWorkerFacts(const linkw::Pong& pong, Json* json) {
+  const auto add = [json](const char* key, uint64_t value) {
+    if (value > 0) (*json)[key] = value;
+  };
+  if (pong.engine_state == linkw::EngineState::kLoading) add("load_permille", pong.load_permille);
+  add("uptime_ms", pong.uptime_ms);
+  add("driver_pid", pong.driver_pid);
+  add("driver_ms", pong.driver_ms);
+  add("observers", pong.observers);
 }
 
 std::string PongText(const linkw::Pong& pong, absl::Duration round_trip) {
@@ -211,24 +238,26 @@ std::string PongText(const linkw::Pong& pong, absl::Duration round_trip) {
       pong.step_age_us == 0 ? "none" : DurationText(absl::Microseconds(pong.step_age_us));
   return absl::StrFormat(
       "answer in %s: engine %s, %d queued, %s, %s, %s, current step %s, "
-      "busy for %s in total, memory %s\n",
+      "busy for %s in total, memory %s%s\n",
       DurationText(round_trip), EngineStateText(pong), pong.queue_depth,
       CountText(pong.open_transcriptions, "transcription"), CountText(pong.open_ops, "op"),
       CountText(pong.engine_steps, "step"), step_age,
-      DurationText(absl::Microseconds(pong.engine_busy_us)), BytesText(pong.mem.allocated_bytes));
+      DurationText(absl::Microseconds(pong.engine_busy_us)), BytesText(pong.mem.allocated_bytes),
+      WorkerFactsText(pong, ", "));
 }
 
 Json PongJson(const linkw::Pong& pong, absl::Duration round_trip) {
-  return {{"round_trip_ms", JsonMs(round_trip)},
-          {"engine_state", std::string(EngineStateName(pong.engine_state))},
-          {"load_permille", pong.load_permille},
-          {"queue_depth", pong.queue_depth},
-          {"open_transcriptions", pong.open_transcriptions},
-          {"open_ops", pong.open_ops},
-          {"engine_steps", pong.engine_steps},
-          {"step_age_us", pong.step_age_us},
-          {"engine_busy_us", pong.engine_busy_us},
-          {"mem", MemoryJson(pong.mem)}};
+  Json json = {{"round_trip_ms", JsonMs(round_trip)},
+               {"engine_state", std::string(EngineStateName(pong.engine_state))},
+               {"queue_depth", pong.queue_depth},
+               {"open_transcriptions", pong.open_transcriptions},
+               {"open_ops", pong.open_ops},
+               {"engine_steps", pong.engine_steps},
+               {"step_age_us", pong.step_age_us},
+               {"engine_busy_us", pong.engine_busy_us},
+               {"mem", MemoryJson(pong.mem)}};
+  AddWorkerFacts(pong, &json);
+  return json;
 }
 
 }  // namespace superfluid::ctl

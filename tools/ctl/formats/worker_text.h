@@ -24,6 +24,14 @@ Json MemoryJson(const linkw::MemCounters& mem);
 
 // "idle", "busy", "stalled" ...
 std::string_view EngineStateName(linkw::EngineState state);
+// The same, and of one that is loading how much it has, as far as it says: "loading 42 %".
+std::string EngineStateText(const linkw::Pong& pong);
+
+// How long the worker runs, and who looks: "up 2 h 5 min", "driver 1234 for 45 s", "1 observer",
+// each with its separator in front. What the worker does not say is left out.
+std::string WorkerFactsText(const linkw::Pong& pong, std::string_view separator);
+// The same as members.
+void AddWorkerFacts(const linkw::Pong& pong, Json* json);
 
 // The same, with how far one that loads is: "loading 42 %".
 std::string EngineStateText(const linkw::Pong& pong);
