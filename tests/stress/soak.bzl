@@ -7,12 +7,13 @@ def soak_tests(name, worker_args, data = [], extra_args = [], short_seconds = 10
     at spaces.
     """
     worker = "tools/worker/superfluid_worker --log-level warn " + " ".join(worker_args)
+    confined = worker + " --sandbox cpu"  # each engine does with what SECURITY.md leaves it
     files = [":soak", "//tools:superfluid_worker"] + data
     native.sh_test(
         name = name + "_short_test",
         size = "medium",
         srcs = ["run_soak.sh"],
-        args = [str(short_seconds), "'%s'" % worker] + extra_args + ["--link-seconds 2"],
+        args = [str(short_seconds), "'%s'" % confined] + extra_args + ["--link-seconds 2"],
         data = files,
     )
     native.sh_test(

@@ -72,6 +72,7 @@ struct Raw {
   std::string socket_mode;
   std::string socket_group;
   std::string on_disconnect = "keep-cache";
+  std::string sandbox = "off";
   std::vector<std::string> engine_options;
   int64_t drain_ms = 30'000;
   int64_t step_ms = 10;
@@ -147,6 +148,12 @@ void AddProcessOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
   app.add_option("--log-name", options.log_name,
                  "Name that every line of the log ends with, as worker=NAME")
       ->check(PlainName());
+  app.add_option("--sandbox", raw.sandbox,
+                 "What the process gives up once its engine is loaded: nothing (off); programs, "
+                 "sockets, writing to files, executable memory (cpu); the same, but for what the "
+                 "driver of an accelerator needs (device)")
+      ->capture_default_str()
+      ->check(OneOf({"off", "cpu", "device"}));
   app.add_option("--drain-ms", raw.drain_ms, "How long SIGTERM lets open work finish")
       ->capture_default_str()
       ->check(WholeNumber(0, kDayMs, kMilliseconds));
@@ -168,6 +175,11 @@ void AddProcessOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
 OnDisconnect ParseOnDisconnect(const std::string& text) {
   if (text == "reset") return OnDisconnect::kReset;
   return text == "exit" ? OnDisconnect::kExit : OnDisconnect::kKeepCache;
+}
+
+SandboxProfile ParseSandbox(const std::string& text) {
+  if (text == "cpu") return SandboxProfile::kCpu;
+  return text == "device" ? SandboxProfile::kDevice : SandboxProfile::kOff;
 }
 
 // The number of a group that has this name or number.
@@ -235,6 +247,7 @@ std::optional<std::string> Finish(const Raw& raw, const std::vector<int>& activa
     return "--frames-fd and --fds-fd must be two descriptors";
   }
   options.on_disconnect = ParseOnDisconnect(raw.on_disconnect);
+  options.sandbox = ParseSandbox(raw.sandbox);
   options.drain_patience = absl::Milliseconds(raw.drain_ms);
   options.step_budget = absl::Milliseconds(raw.step_ms);
   options.engine_stall = absl::Milliseconds(raw.stall_ms);

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "actors/supervision/supervisor.h"
 #include "engine/engine.h"
+#include "tools/worker/sandbox.h"
 
 namespace superfluid {
 
@@ -39,6 +40,7 @@ struct WorkerOptions {
   absl::Duration engine_stall = absl::Seconds(1);
   absl::Duration engine_kill = absl::Seconds(30);
   uint32_t max_transcriptions = 256;
+  SandboxProfile sandbox = SandboxProfile::kOff;
 };
 
 // The command line said it all (--help, --version) or was wrong: print and leave.

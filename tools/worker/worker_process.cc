@@ -39,6 +39,7 @@
 #include "tools/worker/engine_log.h"
 #include "tools/worker/model_watch.h"
 #include "tools/worker/outcome.h"
+#include "tools/worker/sandbox.h"
 #include "tools/worker/signals.h"
 #include "tools/worker/token.h"
 #include "tools/worker/worker_log.h"
@@ -139,6 +140,12 @@ std::string WhereItListens(const WorkerOptions& options, const Sockets& sockets)
   return absl::StrCat("listen=\"", Printable(sockets.listener->path()), "\"");
 }
 
+// Ends the process without its destructors, once the log is read or its reader's time is over.
+[[noreturn]] void LeaveNow(int code) {
+  FlushLog(kLogPatience);
+  std::_Exit(code);
+}
+
 // `where`: what the log says of the sockets.
 WorkerConfig MakeConfig(const WorkerOptions& options, const std::string& library,
                         const std::string& where, const std::shared_ptr<EngineProgress>& progress,
@@ -163,19 +170,17 @@ WorkerConfig MakeConfig(const WorkerOptions& options, const std::string& library
   };
   config.on_progress = [&manager] { manager.Alive(); };
   config.on_loading = [&manager](uint32_t permille) { manager.Loading(permille); };
-  config.on_ready = [&outcome, &manager, where, library] {
+  config.on_ready = [&options, &outcome, &manager, where, library] {
+    // Whoever is served meets a confined process.
+    const absl::Status confined =
+        Confine({.profile = options.sandbox, .notifies = manager.present()});
+    if (!confined.ok()) LeaveNow(Fail(kExitCannotStart, "worker.cannot_start", confined));
     outcome.SetReady();
     spdlog::info("worker.ready {} pid={}", where, getpid());
     manager.Ready(absl::StrCat("serving ", library));
   };
   config.on_engine_stuck = [](absl::Duration age) { ReportStuckEngineAndAbort(age); };
   return config;
-}
-
-// Ends the process without its destructors, once the log is read or its reader's time is over.
-[[noreturn]] void LeaveNow(int code) {
-  FlushLog(kLogPatience);
-  std::_Exit(code);
 }
 
 ConnectionSorter::Callbacks SorterCallbacks(const Supervisor& supervisor,

@@ -93,14 +93,6 @@ TEST(InfoJsonTest, HasEverything) {
   EXPECT_EQ(json["state_spaces"].size(), 0u);
 }
 
-TEST(PongTextTest, SaysHowMuchIsLoaded) {
-  linkw::Pong pong = SamplePong();
-  pong.engine_state = linkw::EngineState::kLoading;
-  pong.load_permille = 427;
-  EXPECT_THAT(PongText(pong, absl::Microseconds(120)), testing::HasSubstr("engine loading 42 %,"));
-  EXPECT_EQ(PongJson(pong, absl::Microseconds(120))["load_permille"], 427);
-}
-
 TEST(PongTextTest, IsOneLine) {
   EXPECT_EQ(PongText(SamplePong(), absl::Microseconds(120)),
             "answer in 120 us: engine busy, 2 queued, 3 transcriptions, 1 op, 77 steps, current "

@@ -52,6 +52,13 @@ TEST(WorkerOptionsTest, Defaults) {
   EXPECT_EQ(options.on_disconnect, OnDisconnect::kKeepCache);
   EXPECT_EQ(options.drain_patience, absl::Seconds(30));
   EXPECT_EQ(options.log_level, "info");
+  EXPECT_EQ(options.sandbox, SandboxProfile::kOff);
+}
+
+TEST(WorkerOptionsTest, NamesASandbox) {
+  EXPECT_EQ(Good({"--sandbox", "cpu"}).sandbox, SandboxProfile::kCpu);
+  EXPECT_EQ(Good({"--sandbox", "device"}).sandbox, SandboxProfile::kDevice);
+  EXPECT_EQ(Wrong({"--sandbox", "on"}), "--sandbox: 'on' is none of off, cpu, device");
 }
 
 TEST(WorkerOptionsTest, TakesWhatIsGiven) {
