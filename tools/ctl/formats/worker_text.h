@@ -33,9 +33,6 @@ std::string WorkerFactsText(const linkw::Pong& pong, std::string_view separator)
 // The same as members.
 void AddWorkerFacts(const linkw::Pong& pong, Json* json);
 
-// The same, with how far one that loads is: "loading 42 %".
-std::string EngineStateText(const linkw::Pong& pong);
-
 // 64 hexadecimal digits.
 std::string HashText(const linkw::Hash& hash);
 
