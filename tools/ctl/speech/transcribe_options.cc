@@ -40,8 +40,9 @@ constexpr char kFooter[] =
 
 void AddAudioOptions(CLI::App& app, TranscribeOptions& options) {
   app.add_option("FILE", options.file,
-                 "A recording; - for standard input. Of a pipe, a device, /dev/stdin or "
-                 "<(...) the bytes are read here and sent")
+                 "A recording; - for standard input, of which WAV and raw PCM are live audio "
+                 "(--inline: a recording). Of a pipe, a device, /dev/stdin or <(...) the bytes are "
+                 "read here to their end and sent")
       ->required()
       ->group(kAudioGroup);
   CLI::Option* send_inline = app.add_flag("--inline", options.send_inline,
