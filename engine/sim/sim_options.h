@@ -77,8 +77,8 @@ struct SimGenerationOptions {
 // from the words "sim:key=value" of a request's prompt for that job alone.
 struct SimOptions {
   // Engine only, as is `generation`.
-  int max_transcriptions = 64;     // [1, 100000]
-  SimWork work = SimWork::kSleep;  // "work": sleep or busy
+  int max_transcriptions = 64;                 // [1, 100000]
+  SimWork work = SimWork::kSleep;              // "work": sleep or busy
   absl::Duration load = absl::ZeroDuration();  // "load_ms": making the engine takes so long, and
                                                // says how far it is, [0, 1 hour]
   bool fail_load = false;                      // and it fails then, [0, 1]

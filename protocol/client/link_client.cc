@@ -21,7 +21,10 @@ namespace superfluid::linkw {
 namespace {
 
 constexpr absl::Duration kConnectPause = absl::Milliseconds(20);
-constexpr absl::Duration kAskWhetherLoading = absl::Milliseconds(300);
+// How often a worker that does not answer HELLO is asked whether it still loads: for somebody who
+// wants to know, and for an error that says so.
+constexpr absl::Duration kTellPeriod = absl::Milliseconds(300);
+constexpr absl::Duration kAskPeriod = absl::Seconds(2);
 
 // Nobody listens yet: the worker has not come that far.
 bool IsNotThereYet(const absl::Status& status) {
@@ -128,10 +131,13 @@ absl::Status LinkClient::Handshake(Deadline& deadline) {
 // Returns what answers HELLO; an ERROR as the error that it is; or the Pong of a worker that loads,
 // if that is enough. A worker that loads is asked again and again how far it is.
 absl::StatusOr<WorkerMessage> LinkClient::AwaitAck(ReplyStream& answers, Deadline& deadline) {
+  const bool tells = options_.on_loading != nullptr || options_.accept_loading;
+  const absl::Duration period =
+      tells ? kTellPeriod : std::min(kAskPeriod, options_.connect_timeout / 2);
   std::string loading;  // what there is to say about it
   while (true) {
     absl::StatusOr<WorkerMessage> answer =
-        answers.Next(Deadline::After(std::min(deadline.left(), kAskWhetherLoading)));
+        answers.Next(Deadline::After(std::min(deadline.left(), period)));
     if (answer.ok()) {
       if (const auto* error = std::get_if<Error>(&*answer)) return ToStatus(*error);
       return answer;

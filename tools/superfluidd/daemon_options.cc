@@ -66,7 +66,8 @@ void AddModelOptions(CLI::App& app, Raw& raw) {
   app.add_option("--devices", raw.model.devices,
                  "A worker for each: auto, accelerators as 0,1, or cpu:N")
       ->capture_default_str();
-  app.add_option("--threads", raw.model.threads, "Compute threads of each worker; 0: as many as the CPUs it may use");
+  app.add_option("--threads", raw.model.threads,
+                 "Compute threads of each worker; 0: as many as the CPUs it may use");
   app.add_option("--places", raw.model.places,
                  "Requests of a worker at once; 0: as many as its engine takes");
 }

@@ -13,6 +13,7 @@ namespace {
 Supervisor::behavior_type Mortal(Supervisor::pointer self, Outcome* outcome) {
   return {
       [](const StartWorker&) { return WorkerStarted{}; },
+      [](const BundleHashed&) {},
       [](const FramesConnected&) {},
       [](const DescriptorsConnected&) {},
       [](const ClaimRole&) { return RoleClaimed{}; },

@@ -324,7 +324,7 @@ ROLES = {"driver": pb.Role.DRIVER, "observer": pb.Role.OBSERVER}
 
 
 OnLoading = Callable[["pb.Pong"], bool]
-_ASK_WHETHER_LOADING = 0.3  # seconds
+_TELL_PERIOD, _ASK_PERIOD = 0.3, 2.0  # seconds between two pings, for on_loading and for the error's text
 
 
 def handshake(role: str, client_name: str, features: "tuple[str, ...]", timeout: float,
@@ -351,16 +351,17 @@ def _introduce(hello: "pb.Hello", timeout: float,
                on_loading: Optional[OnLoading]) -> Steps["pb.HelloAckW"]:
     inbox = Inbox()
     end = time.monotonic() + timeout
+    period = min(_ASK_PERIOD, timeout / 2) if on_loading is None else _TELL_PERIOD
     loading = ""
     yield Send(hello, inbox)
     try:
         while True:
             left = end - time.monotonic()
             try:
-                yield Await(inbox, inbox.ready, max(0.0, min(left, _ASK_WHETHER_LOADING)))
+                yield Await(inbox, inbox.ready, max(0.0, min(left, period)))
                 return expect(inbox.messages.popleft(), pb.HelloAckW)
             except DeadlineExceededError:
-                if left <= _ASK_WHETHER_LOADING:
+                if left <= period:
                     raise DeadlineExceededError(loading or "the worker did not answer in time") from None
             try:
                 pong = yield from request(pb.Ping(), pb.Pong, max(0.001, end - time.monotonic()))
