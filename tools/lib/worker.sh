@@ -28,23 +28,17 @@ is_running() { [[ -n $1 ]] && kill -0 "$1" 2>/dev/null; }
 
 readonly PROGRESS_SECONDS=10
 
-# wait_until_ready CTL SOCKET: waits for the worker, for as long as it lives (a large model takes minutes); the
-# client CTL says on a terminal how far it is. 1 if the worker ended before that.
+# wait_until_ready COMMAND...: repeats COMMAND until it succeeds, for as long as the worker lives (a large model
+# takes minutes), with a line of progress now and then. 1 if the worker ended before that.
 wait_until_ready() {
-  local ctl=$1 socket=$2 began=$SECONDS told=$SECONDS
-  until "$ctl" --connect "$socket" --timeout 2 ping >/dev/null 2>&1; do
-    is_running "$WORKER_PID" || return 1
-    sleep 0.1
-  done
-  if [[ -t 2 ]]; then
-    "$ctl" --connect "$socket" --timeout 2 --wait ping >/dev/null && return
-  fi
-  until "$ctl" --connect "$socket" --timeout 2 info >/dev/null 2>&1; do
+  local began=$SECONDS told=$SECONDS
+  until "$@" >/dev/null 2>&1; do
     is_running "$WORKER_PID" || return 1
     if ((SECONDS - told >= PROGRESS_SECONDS)); then
       told=$SECONDS
       say "the worker still loads its engine ($((SECONDS - began)) s; Ctrl-C ends it)"
     fi
+    sleep 0.1
   done
 }
 

@@ -43,7 +43,7 @@ while :; do read -rt 0.02 <> <(:); done
 END
   script out/tools/ctl/superfluidctl <<'END'
 while [[ ${1:-} == --connect || ${1:-} == --timeout ]]; do shift 2; done
-[[ $1 != ping ]] || exec test -s "$FAKES/engine-path" # answered when the worker is up
+[[ $1 != ping && $1 != info ]] || exec test -s "$FAKES/engine-path" # answered when the worker is up
 echo "ctl $*"
 [[ ! -e $FAKES/slow ]] || { trap 'exit 143' TERM && : >"$FAKES/started" && while :; do read -rt 0.02 <> <(:); done; }
 exit 5
