@@ -109,7 +109,7 @@ void ReportSignal(ReportOutput& output, int signal, const siginfo_t* info) {
   line.Text("thread", OnEngineThread() ? "engine" : thread.data());
   line.Text("engine", Facts().name.data());
   if (OnEngineThread()) AddRequest(line);
-  output.Write(line.Number("pid", getpid()).End());
+  output.Write(line.Number("pid", getpid()).End(TheLogStyle()));
 }
 
 void ReportFrame(ReportOutput& output, int64_t number, uintptr_t pc) {
@@ -129,7 +129,7 @@ void ReportFrame(ReportOutput& output, int64_t number, uintptr_t pc) {
   } else if (known && info.dli_sname != nullptr) {
     line.Text("symbol", info.dli_sname);
   }
-  output.Write(line.End());
+  output.Write(line.End(TheLogStyle()));
 }
 
 // Ends the process as the signal does that nobody handles.
@@ -216,9 +216,7 @@ void ReportStuckEngineAndAbort(absl::Duration step_age) {
   line.Text("reason",
             "the engine is stuck: one call into it has not returned within --engine-kill-ms, and "
             "the accelerator cannot be freed otherwise; the process ends");
-  std::string_view text = line.End();
-  text.remove_suffix(1);
-  LogPlainly(text);
+  LogPlainly(line.End(TheLogStyle()));
   if (const pthread_t thread = Facts().thread.load(); thread != 0) {
     pthread_kill(thread, SIGABRT);
     // The handler ends the process; if the thread cannot even run it, this one does.

@@ -11,9 +11,9 @@ namespace superfluid {
 
 // Has signals that end a process by a fault of its own (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT,
 // SIGTRAP, SIGSYS) report it in the log first, as `crash.signal` and one `crash.frame` for each
-// frame of the thread's stack; then the signal ends the process as it would have (with a core,
-// where the system keeps cores). That takes three seconds at most, whether or not anybody reads the
-// log. From main, before there is another thread.
+// frame of the thread's stack (in the log's format, with the worker's name); then the signal ends
+// the process as it would have (with a core, where the system keeps cores). That takes three
+// seconds at most, whether or not anybody reads the log. From main, before there is another thread.
 void InstallCrashReport(const char* argv0);
 
 // Remembers the calling thread as the engine's, and the engine's name, for the report. Threads:

@@ -8,6 +8,7 @@ namespace superfluid {
 namespace {
 
 constexpr size_t kTail = 2;  // room for the quote and the newline behind what is cut
+constexpr std::string_view kLogFormatIs = "--log-format=";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 struct Date {
@@ -34,6 +35,19 @@ Date DateOf(uint64_t days_since_1970) {
 }
 
 }  // namespace
+
+bool AsksForJsonLog(int argc, const char* const* argv) {
+  bool asks = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--log-format" && i + 1 < argc) {
+      asks = std::string_view(argv[i + 1]) == "json";
+    } else if (argument.substr(0, kLogFormatIs.size()) == kLogFormatIs) {
+      asks = argument.substr(kLogFormatIs.size()) == "json";
+    }
+  }
+  return asks;
+}
 
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only what was written is read
 LogLine::LogLine(std::string_view level, std::string_view event) {
@@ -74,9 +88,15 @@ LogLine& LogLine::Text(std::string_view key, std::string_view value) {
   return *this;
 }
 
-std::string_view LogLine::End() {
+std::string_view LogLine::End(const LogStyle& style) {
+  if (!style.worker.empty()) {
+    for (const std::string_view part : {std::string_view(" worker="), style.worker}) {
+      size_ += part.copy(buffer_.data() + size_, kMostName);
+    }
+  }
   buffer_[size_++] = '\n';
-  return {buffer_.data(), size_};
+  const std::string_view line(buffer_.data(), size_);
+  return style.format == LogFormat::kJson ? WriteJsonLine(line, absl::MakeSpan(json_)) : line;
 }
 
 void LogLine::Append(std::string_view text) {

@@ -7,8 +7,6 @@
 #include <optional>
 #include <string_view>
 
-#include "tools/worker/log_line.h"
-
 namespace superfluid {
 namespace {
 
@@ -31,8 +29,11 @@ void WriteAll(int fd, std::string_view text) {
 
 }  // namespace
 
-LogWriter::LogWriter(int fd, size_t max_bytes)
-    : queue_(max_bytes), thread_([this, fd] { Run(fd); }) {}
+LogWriter::LogWriter(int fd, size_t max_bytes, const LogStyle& style)
+    : format_(style.format),
+      worker_(style.worker),
+      queue_(max_bytes),
+      thread_([this, fd] { Run(fd); }) {}
 
 LogWriter::~LogWriter() {
   queue_.Close();
@@ -44,7 +45,7 @@ void LogWriter::Run(int fd) {
     if (batch->dropped > 0) {
       WriteAll(fd, LogLine("warn", "log.dropped")
                        .Number("lines", static_cast<int64_t>(batch->dropped))
-                       .End());
+                       .End({.format = format_, .worker = worker_}));
     }
     WriteAll(fd, batch->text);
     queue_.Written();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "tools/worker/log_line.h"
 #include "tools/worker/log_queue.h"
 
 namespace superfluid {
@@ -20,9 +21,9 @@ namespace superfluid {
 // Threads: any. Lifetime: `fd` is the caller's and outlives the writer.
 class LogWriter {
  public:
-  // Starts the thread. Lines that wait hold at most `max_bytes`. Throws std::system_error if no
-  // thread can be had.
-  LogWriter(int fd, size_t max_bytes);
+  // Starts the thread. Lines that wait hold at most `max_bytes`. `style`: of its own line, about
+  // those that are missing. Throws std::system_error if no thread can be had.
+  LogWriter(int fd, size_t max_bytes, const LogStyle& style = {});
   // Writes what is there, however long that takes.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
@@ -40,6 +41,8 @@ class LogWriter {
  private:
   void Run(int fd);
 
+  const LogFormat format_;
+  const std::string worker_;
   LogQueue queue_;
   std::thread thread_;
 };

@@ -6,6 +6,7 @@
 #include "tools/service/service_manager.h"
 #include "tools/worker/crash_report.h"
 #include "tools/worker/engine_help.h"
+#include "tools/worker/log_line.h"
 #include "tools/worker/worker_log.h"
 #include "tools/worker/worker_options.h"
 #include "tools/worker/worker_process.h"
@@ -32,9 +33,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "superfluid_worker: %s\n", std::string(help.status().message()).c_str());
     return static_cast<int>(superfluid::ExitCode::kEngineNotLoaded);
   }
-  if (const absl::Status log = superfluid::StartLog(options.log_level, options.log_name);
-      !log.ok()) {
-    std::fprintf(stderr, "superfluid_worker: no log: %s\n", log.ToString().c_str());
+  if (const absl::Status log = superfluid::StartLog(options.log); !log.ok()) {
+    const std::string why = "no log: " + log.ToString();
+    const superfluid::LogStyle style = {.format = options.log.format, .worker = options.log.name};
+    superfluid::LogLine line("error", "worker.cannot_start");
+    std::fputs(std::string(line.Text("error", why).End(style)).c_str(), stderr);
     return superfluid::kExitCannotStart;
   }
   const int code = superfluid::RunWorker(options, manager);

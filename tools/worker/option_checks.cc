@@ -8,6 +8,11 @@
 #include "absl/strings/str_join.h"
 
 namespace superfluid {
+namespace {
+
+constexpr size_t kMostNameBytes = 128;
+
+}  // namespace
 
 CLI::Validator WholeNumber(int64_t least, int64_t most, const std::string& what) {
   const std::string range = absl::StrCat(least, " to ", most);
@@ -41,8 +46,9 @@ CLI::Validator PlainName() {
             const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
               return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
             });
-            if (plain && !text.empty()) return {};
-            return absl::StrCat("'", text, "' is not a plain name: letters, digits, -, _ and .");
+            if (plain && !text.empty() && text.size() <= kMostNameBytes) return {};
+            return absl::StrCat("'", text, "' is not a plain name: letters, digits, -, _ and ., ",
+                                kMostNameBytes, " at most");
           },
           ""};
 }

@@ -38,9 +38,15 @@ constexpr size_t kMostBytes = size_t{1} << 20;  // of lines that nobody reads
 // What the process logs with. Never destroyed: its threads may log, or wait for a reader, until the
 // process ends.
 struct Log {
-  explicit Log(int descriptor) : fd(descriptor), writer(descriptor, kMostBytes) {}
+  Log(int descriptor, const LogOptions& options)
+      : fd(descriptor),
+        name(options.name),
+        style{.format = options.format, .worker = name},
+        writer(descriptor, kMostBytes, style) {}
 
   const int fd;
+  const std::string name;
+  const LogStyle style;
   LogWriter writer;
   std::unique_ptr<ForeignOutput> foreign;
 };
@@ -52,18 +58,20 @@ std::atomic<Log*>& TheLog() {
 
 class QueueSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  explicit QueueSink(LogWriter& writer) : writer_(writer) {}
+  QueueSink(LogWriter& writer, LogFormat format) : writer_(writer), format_(format) {}
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    writer_.Write(std::string(line.data(), line.size()));
+    const std::string_view text(line.data(), line.size());
+    writer_.Write(format_ == LogFormat::kJson ? ToJsonLine(text) : std::string(text));
   }
   void flush_() override {}
 
  private:
   LogWriter& writer_;
+  const LogFormat format_;
 };
 
 // The level as --log-level calls it.
@@ -81,11 +89,12 @@ class LevelName : public spdlog::custom_flag_formatter {
   }
 };
 
-void UseForLogging(LogWriter& writer, const std::string& level, const std::string& name) {
-  auto logger = std::make_shared<spdlog::logger>("worker", std::make_shared<QueueSink>(writer));
+void UseForLogging(Log& log, const std::string& level) {
+  auto logger = std::make_shared<spdlog::logger>(
+      "worker", std::make_shared<QueueSink>(log.writer, log.style.format));
   auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
   formatter->add_flag<LevelName>('*').set_pattern(
-      absl::StrCat("%Y-%m-%dT%H:%M:%S.%fZ %* %v", name.empty() ? "" : " worker=", name));
+      absl::StrCat("%Y-%m-%dT%H:%M:%S.%fZ %* %v", log.name.empty() ? "" : " worker=", log.name));
   logger->set_formatter(std::move(formatter));
   logger->set_level(spdlog::level::from_str(level));
   spdlog::set_default_logger(logger);
@@ -123,7 +132,7 @@ absl::Status TakeOverStandardOutput(Log& log) {
 
 }  // namespace
 
-absl::Status StartLog(const std::string& level, const std::string& name) {
+absl::Status StartLog(const LogOptions& options) {
   const LeaveSignalsToOthers guard;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
   const int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -131,8 +140,8 @@ absl::Status StartLog(const std::string& level, const std::string& name) {
     return absl::InternalError(absl::StrCat("cannot keep standard error: ", std::strerror(errno)));
   }
   try {
-    auto log = std::make_unique<Log>(fd);
-    UseForLogging(log->writer, level, name);
+    auto log = std::make_unique<Log>(fd, options);
+    UseForLogging(*log, options.level);
     TheLog().store(log.release(), std::memory_order_release);
   } catch (const std::system_error& error) {
     return absl::InternalError(absl::StrCat("cannot start a thread: ", error.code().message()));
@@ -144,10 +153,14 @@ absl::Status StartLog(const std::string& level, const std::string& name) {
   return TakeOverStandardOutput(*TheLog().load());
 }
 
-void LogPlainly(std::string_view text) {
-  if (Log* const log = TheLog().load(std::memory_order_acquire); log != nullptr) {
-    log->writer.Write(absl::StrCat(absl::string_view(text.data(), text.size()), "\n"));
-  }
+void LogPlainly(std::string_view line) {
+  Log* const log = TheLog().load(std::memory_order_acquire);
+  if (log != nullptr) log->writer.Write(std::string(line));
+}
+
+LogStyle TheLogStyle() noexcept {
+  const Log* const log = TheLog().load(std::memory_order_acquire);
+  return log == nullptr ? LogStyle{} : log->style;
 }
 
 void FlushLog(absl::Duration limit) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "tools/worker/log_line.h"
 
 namespace superfluid {
 
@@ -13,14 +14,16 @@ namespace superfluid {
 // thread writes it to standard error. Descriptors 1 and 2 become a pipe, of which each line is
 // logged as `library.says`; the standard error that the process was given is kept aside.
 
-// Makes the log spdlog's default logger, for lines of `level` ("trace" to "error", "off") and
-// above, each of which ends with worker=NAME if `name` is not empty. Errors: Internal (no thread or
-// no pipe can be had). REQUIRES: called once, from main, while there is no other thread; the
-// threads that it makes leave signals to others; `name` is of letters, digits, '-', '_' and '.'.
-absl::Status StartLog(const std::string& level, const std::string& name);
+// Makes the log spdlog's default logger. Errors: Internal (no thread or no pipe can be had).
+// REQUIRES: called once, from main, while there is no other thread; the threads that it makes leave
+// signals to others; the name is of letters, digits, '-', '_' and '.'.
+absl::Status StartLog(const LogOptions& options);
 
-// Logs a line that no level holds back, `text` and a newline.
-void LogPlainly(std::string_view text);
+// Logs a line with its newline that no level holds back, as it is.
+void LogPlainly(std::string_view line);
+
+// How lines look. A signal handler may ask.
+LogStyle TheLogStyle() noexcept;
 
 // Waits until standard error took what was logged, for `limit` at most.
 void FlushLog(absl::Duration limit);

@@ -58,14 +58,16 @@ Exit codes:
 Environment:
   SUPERFLUID_ENGINE_PATH   folders with engines, separated by colons
 
-Logs go to standard error, one line an event: time, level, then event.name key=value ... Nobody has
-to read them: lines that nobody takes are dropped, and counted)";
+Logs go to standard error, one line an event: time, level, then event.name key=value ...; with
+--log-format json an object of the same: time, level, event, and the keys. Nobody has to read them:
+lines that nobody takes are dropped, and counted)";
 
 constexpr mode_t kGroupMode = 0660;
 constexpr uint64_t kMostMode = 0777;
 constexpr int64_t kMostDescriptors = 1 << 20;
 constexpr int64_t kDayMs = 86'400'000;
 constexpr char kMilliseconds[] = "of milliseconds";
+constexpr LogStyle kJsonStyle = {.format = LogFormat::kJson, .worker = {}};
 
 // The values as CLI11 fills them in.
 struct Raw {
@@ -73,6 +75,7 @@ struct Raw {
   std::string socket_group;
   std::string on_disconnect = "keep-cache";
   std::string sandbox = "off";
+  std::string log_format = "logfmt";
   std::vector<std::string> engine_options;
   int64_t drain_ms = 30'000;
   int64_t step_ms = 10;
@@ -142,10 +145,14 @@ void AddLinkOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
 }
 
 void AddProcessOptions(CLI::App& app, WorkerOptions& options, Raw& raw) {
-  app.add_option("--log-level", options.log_level, "Least level of what is logged")
+  app.add_option("--log-level", options.log.level, "Least level of what is logged")
       ->capture_default_str()
       ->check(OneOf({"trace", "debug", "info", "warn", "error", "off"}));
-  app.add_option("--log-name", options.log_name,
+  app.add_option("--log-format", raw.log_format,
+                 "Lines as event.name key=value ... (logfmt), or as JSON objects (json)")
+      ->capture_default_str()
+      ->check(OneOf({"logfmt", "json"}));
+  app.add_option("--log-name", options.log.name,
                  "Name that every line of the log ends with, as worker=NAME")
       ->check(PlainName());
   app.add_option("--sandbox", raw.sandbox,
@@ -248,6 +255,7 @@ std::optional<std::string> Finish(const Raw& raw, const std::vector<int>& activa
   }
   options.on_disconnect = ParseOnDisconnect(raw.on_disconnect);
   options.sandbox = ParseSandbox(raw.sandbox);
+  options.log.format = raw.log_format == "json" ? LogFormat::kJson : LogFormat::kLogfmt;
   options.drain_patience = absl::Milliseconds(raw.drain_ms);
   options.step_budget = absl::Milliseconds(raw.step_ms);
   options.engine_stall = absl::Milliseconds(raw.stall_ms);
@@ -255,15 +263,8 @@ std::optional<std::string> Finish(const Raw& raw, const std::vector<int>& activa
   return std::nullopt;
 }
 
-}  // namespace
-
-std::string WorkerVersion() {
-  return absl::StrCat("superfluid_worker ", kSuperfluidVersion, " (Link W ", linkw::kProtoVersion,
-                      ")");
-}
-
-std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* const* argv,
-                                                          const std::vector<int>& activated) {
+std::variant<WorkerOptions, ParseExit> Parse(int argc, const char* const* argv,
+                                             const std::vector<int>& activated) {
   WorkerOptions options;
   Raw raw;
   CLI::App app("Inference worker: hosts one engine and serves a daemon over Link W.",
@@ -287,6 +288,24 @@ std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* 
                      .err = absl::StrCat(*wrong, "\nRun with --help for more information.\n")};
   }
   return options;
+}
+
+}  // namespace
+
+std::string WorkerVersion() {
+  return absl::StrCat("superfluid_worker ", kSuperfluidVersion, " (Link W ", linkw::kProtoVersion,
+                      ")");
+}
+
+std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* const* argv,
+                                                          const std::vector<int>& activated) {
+  auto parsed = Parse(argc, argv, activated);
+  auto* const exit = std::get_if<ParseExit>(&parsed);
+  if (exit != nullptr && exit->code != 0 && AsksForJsonLog(argc, argv)) {
+    const std::string first_line = exit->err.substr(0, exit->err.find('\n'));
+    exit->err = LogLine("error", "worker.cannot_start").Text("error", first_line).End(kJsonStyle);
+  }
+  return parsed;
 }
 
 }  // namespace superfluid

@@ -13,6 +13,7 @@
 #include "actors/supervision/supervisor.h"
 #include "engine/engine.h"
 #include "tools/worker/sandbox.h"
+#include "tools/worker/log_line.h"
 
 namespace superfluid {
 
@@ -32,8 +33,7 @@ struct WorkerOptions {
   std::vector<uid_t> allowed_uids;    // besides the worker's own
   std::string media_root = "/";       // bounds the recordings and images that a daemon names
   std::string model_root = "/";       // the same for adapters and strategy artifacts
-  std::string log_level = "info";
-  std::string log_name;  // in every line of the log, as worker=NAME; empty: not
+  LogOptions log;
   OnDisconnect on_disconnect = OnDisconnect::kKeepCache;
   absl::Duration drain_patience = absl::Seconds(30);
   absl::Duration step_budget = absl::Milliseconds(10);
@@ -50,7 +50,8 @@ struct ParseExit {
   std::string err;  // for standard error
 };
 
-// `activated`: the sockets of TakeActivatedSockets.
+// `activated`: the sockets of TakeActivatedSockets. What is wrong is said as a line of the log if
+// that is to be JSON.
 std::variant<WorkerOptions, ParseExit> ParseWorkerOptions(int argc, const char* const* argv,
                                                           const std::vector<int>& activated = {});
 

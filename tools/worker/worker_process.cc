@@ -37,6 +37,7 @@
 #include "tools/worker/crash_report.h"
 #include "tools/worker/engine_help.h"
 #include "tools/worker/engine_log.h"
+#include "tools/worker/log_line.h"
 #include "tools/worker/model_watch.h"
 #include "tools/worker/outcome.h"
 #include "tools/worker/sandbox.h"
@@ -64,8 +65,11 @@ constexpr size_t kPoolThreads = 2;
 int Fail(int code, const char* what, const absl::Status& status) {
   if (spdlog::should_log(spdlog::level::err)) {
     spdlog::error("{} error=\"{}\"", what, Printable(status.message()));
+  } else if (TheLogStyle().format == LogFormat::kJson) {
+    const absl::string_view why = status.message();
+    LogPlainly(LogLine("error", what).Text("error", {why.data(), why.size()}).End(TheLogStyle()));
   } else {
-    LogPlainly(absl::StrCat("superfluid_worker: ", status.message()));
+    LogPlainly(std::string(absl::StrCat("superfluid_worker: ", status.message(), "\n")));
   }
   return code;
 }

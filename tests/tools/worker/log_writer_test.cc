@@ -85,6 +85,16 @@ TEST_F(LogWriterTest, TheReaderIsToldWhatIsMissingWhenItComesBack) {
   EXPECT_THAT(text, EndsWith("a line that has nowhere to go\nthe last\n"));
 }
 
+TEST_F(LogWriterTest, WhatIsMissingIsToldAsTheOtherLinesLook) {
+  FillPipe();
+  LogWriter writer(ends_[1], 1024, {.format = LogFormat::kJson, .worker = "gpu-0"});
+  for (int i = 0; i < 1000; ++i) writer.Write("{}\n");
+  writer.Write("the last\n");
+  EXPECT_THAT(ReadUntil("the last\n"),
+              ContainsRegex("\"level\":\"warn\",\"event\":\"log.dropped\",\"lines\":[0-9]+,"
+                            "\"worker\":\"gpu-0\"}\n"));
+}
+
 TEST_F(LogWriterTest, AReaderThatIsGoneIsNoReasonToWait) {
   LogWriter writer(ends_[1], 1024);
   CloseReader();

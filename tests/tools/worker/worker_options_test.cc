@@ -13,7 +13,9 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
+using ::testing::StartsWith;
 
 std::variant<WorkerOptions, ParseExit> Parse(std::vector<std::string> arguments,
                                              bool with_socket = true) {
@@ -51,7 +53,7 @@ TEST(WorkerOptionsTest, Defaults) {
   EXPECT_EQ(options.model_root, "/");
   EXPECT_EQ(options.on_disconnect, OnDisconnect::kKeepCache);
   EXPECT_EQ(options.drain_patience, absl::Seconds(30));
-  EXPECT_EQ(options.log_level, "info");
+  EXPECT_EQ(options.log.level, "info");
   EXPECT_EQ(options.sandbox, SandboxProfile::kOff);
 }
 
@@ -95,7 +97,7 @@ TEST(WorkerOptionsTest, TakesWhatIsGiven) {
   EXPECT_EQ(options.drain_patience, absl::ZeroDuration());
   EXPECT_THAT(options.allowed_uids, ElementsAre(12u, 4294967294u));
   EXPECT_EQ(options.max_transcriptions, 7u);
-  EXPECT_EQ(options.log_level, "warn");
+  EXPECT_EQ(options.log.level, "warn");
 }
 
 TEST(WorkerOptionsTest, OnDisconnect) {
@@ -122,7 +124,9 @@ TEST(WorkerOptionsTest, NumbersSayTheirUnitAndRange) {
 
 TEST(WorkerOptionsTest, OtherMistakes) {
   EXPECT_EQ(Wrong({"--log-name", "a b"}),
-            "--log-name: 'a b' is not a plain name: letters, digits, -, _ and .");
+            "--log-name: 'a b' is not a plain name: letters, digits, -, _ and ., 128 at most");
+  EXPECT_THAT(Wrong({"--log-name", std::string(129, 'w')}), HasSubstr("is not a plain name"));
+  EXPECT_EQ(Wrong({"--log-format", "xml"}), "--log-format: 'xml' is none of logfmt, json");
   EXPECT_EQ(Wrong({"--log-level", "loud"}),
             "--log-level: 'loud' is none of trace, debug, info, warn, error, off");
   EXPECT_EQ(Wrong({"--media-root", "audio"}), "--media-root: 'audio' is not an absolute path");
@@ -132,6 +136,29 @@ TEST(WorkerOptionsTest, OtherMistakes) {
   EXPECT_THAT(Wrong({}, false), HasSubstr("no socket given"));
   EXPECT_EQ(Wrong({"--fds-fd", "4"}, false), "--fds-fd requires --frames-fd");
   EXPECT_EQ(Wrong({"--frames-fd", "4"}), "--listen excludes --frames-fd");
+}
+
+TEST(WorkerOptionsTest, TheLogHasAFormat) {
+  EXPECT_EQ(Good({}).log.format, LogFormat::kLogfmt);
+  EXPECT_EQ(Good({"--log-format", "logfmt"}).log.format, LogFormat::kLogfmt);
+  EXPECT_EQ(Good({"--log-format", "json"}).log.format, LogFormat::kJson);
+}
+
+TEST(WorkerOptionsTest, WhatIsWrongIsJsonIfTheLogIs) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--log-format", "json", "--colour"},
+        std::vector<std::string>{"--colour", "--log-format=json"}}) {
+    const auto parsed = Parse(arguments);
+    const auto* exit = std::get_if<ParseExit>(&parsed);
+    ASSERT_NE(exit, nullptr);
+    EXPECT_EQ(exit->code, 2);
+    EXPECT_THAT(exit->err, StartsWith("{\"time\":\""));
+    EXPECT_THAT(exit->err, HasSubstr("\"event\":\"worker.cannot_start\",\"error\":\""));
+    EXPECT_THAT(exit->err, HasSubstr("--colour"));
+    EXPECT_EQ(exit->err.find('\n'), exit->err.size() - 1);
+  }
+  EXPECT_THAT(Wrong({"--log-format=json", "--log-format=logfmt", "--colour"}),
+              Not(StartsWith("{")));
 }
 
 TEST(WorkerOptionsTest, TheSocketHasAModeAndAGroup) {
