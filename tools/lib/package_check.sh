@@ -66,10 +66,12 @@ apt-get -qq install -y --no-install-recommends /packages/libsuperfluid-dev_*.deb
 mkdir /tmp/build
 cd /tmp/build
 cp -r /usr/share/doc/superfluid/examples/. .
-gunzip -f ./*.gz 2>/dev/null || true
+mkdir engine
+cp -r /usr/share/doc/superfluid/examples engine
 cp smallest_engine.c mine.c
 line() { zcat -f /usr/share/doc/*/"$1"* | sed -n "s/^    \($2.*\)/\1/p"; }
-bash -c "$(line engines.md 'cc .*superfluid-engine)')"
+bash -c "$(line engines.md 'cc .* mine[.]c .*superfluid-engine)')"
+bash -c "$(line engines.md 'cc .*engine.examples.example_')"
 bash -c "$(line engines.md 'c++ ')"
 bash -c "$(line daemons.md 'c++ ')"
 superfluid_worker --engine ./libsuperfluid_loudness.so --listen /tmp/l.sock 2>/dev/null &

@@ -94,7 +94,7 @@ test_programs_are_stripped_and_their_debug_files_lie_beside() {
 
 test_an_engine_in_c_is_built_with_the_line_of_the_page() {
   cp "$DOC/examples/smallest_engine.c" mine.c
-  bash -c "$(line_of "$DOC/engines.md" 'cc .*superfluid-engine\)')"
+  bash -c "$(line_of "$DOC/engines.md" 'cc .* mine\.c .*superfluid-engine\)')"
   expect_equal "$(nm -D --defined-only libsuperfluid_mine.so | awk '{ print $3 }')" superfluid_engine_entry
   with_worker ./libsuperfluid_mine.so true
   expect_contains "$(<info)" mine
@@ -103,7 +103,7 @@ test_an_engine_in_c_is_built_with_the_line_of_the_page() {
 test_what_nobody_defines_is_an_error_when_it_is_linked() {
   sed 's/calloc(/my_calloc(/; s/^struct sfl_engine {/void* my_calloc(size_t, size_t);\n&/' \
     "$DOC/examples/smallest_engine.c" >mine.c
-  expect_status 1 bash -c "$(line_of "$DOC/engines.md" 'cc .*superfluid-engine\)')"
+  expect_status 1 bash -c "$(line_of "$DOC/engines.md" 'cc .* mine\.c .*superfluid-engine\)')"
   expect_contains "$output" "undefined reference to \`my_calloc'"
 }
 
@@ -116,6 +116,22 @@ test_an_engine_and_a_client_in_cxx_are_built_with_the_lines_of_the_pages() {
   # shellcheck disable=SC2016 # for that shell
   with_worker ./libsuperfluid_loudness.so bash -c './example_client "$SUPERFLUID_SOCKET" "$PWD/talk.wav" >heard'
   expect_equal "$(<heard)" $'loud\nloud'
+}
+
+test_the_whole_example_is_built_with_the_lines_of_the_page() {
+  mkdir engine
+  cp -r "$DOC/examples" engine
+  bash -c "$(line_of "$DOC/engines.md" 'cc .*engine/examples/example_')"
+  with_worker ./libsuperfluid_mine.so superfluidctl generate 1 2 3 --max-tokens 3
+}
+
+test_the_programs_of_the_clients_page_are_built() {
+  local program
+  for program in many_files live_audio batched_ticks move_state; do
+    cp "$DOC/examples/$program.cc" example_client.cc
+    bash -c "$(line_of "$DOC/daemons.md" 'c\+\+ ')"
+    expect_status 2 ./example_client
+  done
 }
 
 test_engines_of_another_bazel_workspace_load() {
@@ -154,7 +170,7 @@ test_man_pages_build_as_the_documents_do() {
   for page in engine client; do
     MANWIDTH=500 man -l "$PREFIX/share/man/man7/superfluid-$page.7" >>pages
   done
-  expect_contains "$(<pages)" "$(line_of "$DOC/engines.md" 'cc .*superfluid-engine\)')"
+  expect_contains "$(<pages)" "$(line_of "$DOC/engines.md" 'cc .* mine\.c .*superfluid-engine\)')"
   expect_contains "$(<pages)" "$(line_of "$DOC/engines.md" 'c\+\+ ')"
   expect_contains "$(<pages)" "$(line_of "$DOC/daemons.md" 'c\+\+ ')"
 }
