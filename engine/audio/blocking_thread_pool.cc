@@ -22,6 +22,9 @@ struct BlockingThreadPool::Shared : public std::enable_shared_from_this<Shared> 
 
   // Adds `task` and sees to a thread for it; REQUIRES: the lock. Returns whether a thread exists.
   bool Add(Task task);
+  // Has one more thread take a task, if one waits. One comes at a time, and sees to the next when
+  // it has its task: whoever adds many at once pays for one wake. REQUIRES: the lock.
+  void CallThread();
   bool StartThread();
   void RunThread();
   // Waits for a task; none when the thread shall end.
@@ -35,18 +38,24 @@ struct BlockingThreadPool::Shared : public std::enable_shared_from_this<Shared> 
   std::list<Clock::time_point> running;  // when each running task began
   size_t threads = 0;
   size_t idle = 0;
+  bool coming = false;  // a thread was woken or made, and has not looked at `waiting`
   bool stopping = false;
 };
 
 bool BlockingThreadPool::Shared::Add(Task task) {
   waiting.push_back(std::move(task));
-  if (idle >= waiting.size()) {
+  CallThread();
+  return threads > 0;
+}
+
+void BlockingThreadPool::Shared::CallThread() {
+  if (waiting.empty() || coming) return;
+  if (idle > 0) {
+    coming = true;
     work.notify_one();
-    return true;
+  } else {
+    coming = threads < options.max_threads && StartThread();
   }
-  const bool started = threads < options.max_threads && StartThread();
-  work.notify_one();
-  return started || threads > 0;
 }
 
 bool BlockingThreadPool::Shared::StartThread() {
@@ -64,12 +73,15 @@ BlockingExecutor::Task BlockingThreadPool::Shared::Next(std::unique_lock<std::mu
   ++idle;
   bool in_time = true;
   while (waiting.empty() && !stopping && in_time) {
+    coming = false;
     in_time = work.wait_until(lock, deadline) == std::cv_status::no_timeout;
   }
   --idle;
+  coming = false;
   if (waiting.empty() || stopping) return nullptr;
   Task task = std::move(waiting.front());
   waiting.pop_front();
+  CallThread();
   return task;
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
 
 namespace superfluid {
@@ -49,6 +50,26 @@ TEST_F(BlockingThreadPoolTest, AHungTaskHoldsUpNoOther) {
   ASSERT_TRUE(pool_->Begin([&] { done.Notify(); }).ok());
   EXPECT_TRUE(done.WaitForNotificationWithTimeout(absl::Minutes(1)));
   EXPECT_GE(pool_->load().threads, 20u);
+}
+
+// A thread that was called has to call the next one, whatever becomes of its own task.
+TEST_F(BlockingThreadPoolTest, TasksThatCameTogetherRunSideBySide) {
+  for (int round = 0; round < 2; ++round) {
+    constexpr int kTasks = 10;
+    absl::BlockingCounter entered(kTasks);
+    for (int i = 0; i < kTasks; ++i) {
+      ASSERT_TRUE(pool_
+                      ->Begin([&entered, release = release_] {
+                        entered.DecrementCount();
+                        release->WaitForNotification();
+                      })
+                      .ok());
+    }
+    entered.Wait();
+    Release();
+    while (pool_->load().waiting > 0) std::this_thread::yield();
+    release_ = std::make_shared<Notification>();
+  }
 }
 
 TEST_F(BlockingThreadPoolTest, BeyondTheLimitOfThreadsTasksWait) {
