@@ -1,6 +1,8 @@
 // State calls about the model: grammars, biases, embeddings, stages, adapters, media.
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -15,6 +17,8 @@ namespace {
 
 // Of a hidden state in a buffer, which may be larger than any memory there is.
 constexpr uint64_t kMostHiddenBytes = uint64_t{256} << 20;
+// It is copied in parts, with a look at the token and a sign of life for each.
+constexpr size_t kCopiedAtOnce = size_t{8} << 20;
 
 linkw::MediaInfo ToWire(const MediaInfo& info) {
   return {.n_tokens = info.n_tokens,
@@ -113,7 +117,11 @@ CallRun::Reply CallRun::Call(const linkw::ForwardStage& call) {
       return absl::InvalidArgumentError("the hidden state does not lie inside its buffer");
     }
     copied.resize(bytes->size());
-    std::memcpy(copied.data(), bytes->data(), bytes->size());
+    for (size_t at = 0; at < copied.size(); at += kCopiedAtOnce) {
+      if (absl::Status stopped = control_.GoOn(); !stopped.ok()) return Stopped(stopped);
+      std::memcpy(copied.data() + at, bytes->data() + at,
+                  std::min(kCopiedAtOnce, copied.size() - at));
+    }
     work.hidden = View(copied);
   }
   absl::StatusOr<StageOutput> output = generation_->ForwardStage(work, control_);

@@ -165,10 +165,11 @@ absl::Status TickRun::CheckResult(size_t index, const LaneResult& result) {
   } else if (result.sequence != ToEngine(lane.sequence)) {
     return absl::InternalError("the engine answered for another sequence");
   }
-  if (space_.slots[index].input_count != 0) {
-    if (!link_.maybe_empty.empty()) link_.maybe_empty.erase(sequence);
-  } else if (lane.sequence == linkw::SequenceId{}) {
+  // By what it has now: a tick that is stopped in time may not have taken its input.
+  if (result.position == 0) {
     link_.maybe_empty.insert(sequence);
+  } else if (!link_.maybe_empty.empty()) {
+    link_.maybe_empty.erase(sequence);
   }
   return absl::OkStatus();
 }

@@ -157,6 +157,16 @@ TEST_F(CallRunTest, HiddenStateIsBoundedWhateverTheBufferIs) {
   EXPECT_EQ(StatusOf(linkw::ForwardStage{.hidden_in = all}), Status::kInvalidArgument);
 }
 
+TEST_F(CallRunTest, AHiddenStateInABufferIsCopiedInParts) {
+  constexpr uint64_t kBytes = uint64_t{32} << 20;
+  segment_ = std::make_shared<const Segment>(Segment::Create(kBytes, "hidden").value());
+  const linkw::BufferSpan all{.offset = 0, .length = kBytes};
+  StatusOf(linkw::ForwardStage{.hidden_in = all});
+  EXPECT_GE(signs_of_life_, 4);
+  token_.Cancel(CancelReason::kRequested, 1);
+  EXPECT_EQ(StatusOf(linkw::ForwardStage{.hidden_in = all}), Status::kCancelled);
+}
+
 TEST_F(CallRunTest, ReleasesASeedOnce) {
   linkw::SeedAcquire acquire = AcquireOfThreeTokens();
   acquire.prefix_len = 4;

@@ -20,13 +20,15 @@ class TickRunTest : public testing::Test {
                                   RingsOfTest::Again(rings_.logits.segment()))
                       .value();
     // Every lane draws 1, 2, ... up to what it may.
-    engine_.fake().run_tick = [](const Tick& tick, const CancelToken& /*token*/, TickHost& host) {
+    engine_.fake().run_tick = [this](const Tick& tick, const CancelToken& /*token*/,
+                                     TickHost& host) {
       std::vector<LaneResult> results;
       for (size_t i = 0; i < tick.lanes.size(); ++i) {
         LaneResult result;
         result.sequence = tick.lanes[i].sequence == SequenceHandle{} ? SequenceHandle{100 + i}
                                                                      : tick.lanes[i].sequence;
         for (uint32_t n = 1; n <= tick.lanes[i].max_tokens; ++n) result.tokens.push_back(n);
+        result.position = result.tokens.size() + (takes_input_ ? tick.lanes[i].input.size() : 0);
         if (tick.partial_emits) host.Emit(i, result.tokens);
         results.push_back(std::move(result));
       }
@@ -84,6 +86,7 @@ class TickRunTest : public testing::Test {
   RingsOfTest rings_;
   CancelToken token_;
   std::vector<linkw::TickEmit> emits_;
+  bool takes_input_ = true;
   int signs_of_life_ = 0;
   uint32_t next_slot_ = 0;
 };
@@ -105,6 +108,11 @@ TEST_F(TickRunTest, ASequenceIsEmptyUntilItsFirstInput) {
   lane.sequence = made.events.lanes[0].sequence;
   Run({lane});
   EXPECT_EQ(link_.maybe_empty.size(), 1u);
+  takes_input_ = false;
+  lane.input = Write({5});
+  Run({lane});
+  EXPECT_EQ(link_.maybe_empty.size(), 1u) << "it was stopped before it took its input";
+  takes_input_ = true;
   lane.input = Write({5});
   Run({lane});
   EXPECT_TRUE(link_.maybe_empty.empty());
