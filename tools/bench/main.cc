@@ -28,6 +28,7 @@ namespace {
 struct Options {
   bool quick = false;
   int requests = 0;  // 0: as many as the effort has
+  std::string only;  // empty: everything
   std::string json;
   std::string plot;
   std::string serve;
@@ -53,11 +54,13 @@ Report LookAround() {
   return report;
 }
 
-absl::Status Measure(const Effort& effort, Report& report) {
+absl::Status Measure(const Effort& effort, const std::string& only, Report& report) {
   const CpuTimes before = ReadCpuTimes();
-  absl::Status status = Race(effort, report);
-  if (status.ok()) status = MeasureUpkeep(effort, report);
-  if (status.ok()) status = MeasureResponse(effort, report);
+  const auto wanted = [&only](const char* part) { return only.empty() || only == part; };
+  absl::Status status;
+  if (wanted("race")) status = Race(effort, report);
+  if (status.ok() && wanted("upkeep")) status = MeasureUpkeep(effort, report);
+  if (status.ok() && wanted("response")) status = MeasureResponse(effort, report);
   const CpuTimes after = ReadCpuTimes();
   report.steal_percent = Percent(after.steal - before.steal, after.total - before.total);
   return status;
@@ -85,7 +88,7 @@ int Run(const Options& options) {
   report.quick = options.quick;
   Effort effort = options.quick ? kQuickEffort : kFullEffort;
   if (options.requests > 0) effort.requests = options.requests;
-  const absl::Status status = Measure(effort, report);
+  const absl::Status status = Measure(effort, options.only, report);
   if (!status.ok()) {
     std::fprintf(stderr, "bench: %s\n", status.ToString().c_str());
     return 1;
@@ -106,6 +109,8 @@ int main(int argc, char** argv) {
   app.add_option("--json", options.json, "write the whole report to this file");
   app.add_option("--plot", options.plot, "draw the figures beside their targets, as SVG");
   app.add_option("--requests", options.requests, "so many requests with deadlines for what grows");
+  app.add_option("--only", options.only, "one part of what is measured")
+      ->check(CLI::IsMember({"race", "upkeep", "response"}));
   app.add_option("--serve", options.serve, "be a peer of this kind (used by bench itself)");
   app.add_option("--socket", options.socket, "the socket of that peer");
   CLI11_PARSE(app, argc, argv);
