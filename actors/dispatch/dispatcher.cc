@@ -39,7 +39,8 @@ void DispatcherState::Start(DispatcherContext context) {
   context_ = std::move(context);
   descriptors_.emplace(context_.limits.descriptor_patience);
   requests_.emplace(context_.limits, context_.progress);
-  reply_credit_.emplace(context_.limits.unsent_replies);
+  replies_ = std::make_shared<UnsentReplies>(context_.limits.unsent_replies);
+  reply_credit_.emplace(replies_);
   const Dispatcher me(self_);
   LinkWriterOptions writer_options;
   writer_options.max_frame = context_.limits.max_frame;
@@ -69,6 +70,7 @@ void DispatcherState::StartStateOps() {
                                              .dispatcher = Dispatcher(self_),
                                              .engine = context_.engine,
                                              .progress = context_.progress,
+                                             .replies = replies_,
                                              .spaces = context_.loaded->spaces,
                                              .context_tokens = context_.loaded->context_tokens,
                                              .buffers = {},
@@ -184,15 +186,13 @@ DispatcherState::Outcome DispatcherState::Route(const Current& current,
 }
 
 void DispatcherState::Reply(uint64_t correlation, linkw::WorkerMessage message) {
-  reply_credit_->NoteHandedOver();
+  replies_->NoteHandedOver();
   compat::Send(
       self_, writer_,
       SendMessage{.correlation = correlation,
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(message)),
-                  .ack_to = FrameWrittenSink(Dispatcher(self_))});
+                  .counted_by = replies_});
 }
-
-void DispatcherState::OnFrameWritten() { reply_credit_->NoteWritten(); }
 
 bool DispatcherState::RefuseIfCancelled(const Current& current, RequestKind kind) {
   const bool transcription = kind == RequestKind::kTranscription;
@@ -265,12 +265,8 @@ void DispatcherState::OnDown(const caf::down_msg& down) {
 
 // Returns the transcription that this actor serves.
 std::optional<uint64_t> DispatcherState::RequestOf(const compat::Address& transcriber) {
-  std::optional<uint64_t> found;
-  requests_->ForEach([&](uint64_t seq, const Requests::Entry& request) {
-    const Transcriber& serving = request.details.transcriber;
-    if (serving != nullptr && serving.address() == transcriber) found = seq;
-  });
-  return found;
+  const auto found = transcribers_.find(transcriber);
+  return found == transcribers_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void DispatcherState::OnTranscriberDied(uint64_t seq, const caf::error& reason) {
@@ -279,7 +275,7 @@ void DispatcherState::OnTranscriberDied(uint64_t seq, const caf::error& reason) 
   const Requests::Entry& request = *requests_->Find(seq);
   request.token->Cancel(CancelReason::kRequested, [this] { return compat::NowNs(self_); });
   compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
-  if (!request.answered) {
+  if (!request.IsAnswered()) {
     // No TranscribeResult: what it had, segments that were sent among it, is lost.
     Reply(seq, Refuse(linkw::MessageType::kStateSyncRequest, linkw::Status::kInternal,
                       "the transcription failed inside the worker"));
@@ -369,7 +365,6 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const DescriptorChannelOpened& opened) { self->state.OnChannel(opened); },
       [self](const DescriptorOverdue&) { self->state.OnDescriptorOverdue(); },
       [self](const DeadlineReached&) { self->state.OnDeadline(); },
-      [self](const AnswerFollows& follows) { self->state.OnAnswerFollows(follows); },
       [self](const RequestFinished& finished) { self->state.OnRequestFinished(finished); },
       [self](const CallDone& done) { self->state.OnCallDone(done); },
       [self](const BufferAllocated& allocated) { self->state.OnBufferAllocated(allocated); },
@@ -377,7 +372,7 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
       [self](const BufferLent& lent) { self->state.OnBufferLent(lent); },
       [self](const ArtifactsChecked& checked) { self->state.OnArtifactsChecked(checked); },
       [self](const FileCopied& copied) { self->state.OnFileCopied(copied); },
-      [self](const FrameWritten&) { self->state.OnFrameWritten(); },
+      [self](const RepliesWritten&) { self->state.OnRepliesWritten(); },
       [self](const DrainLink& drain) { self->state.OnDrainLink(drain); },
       [self](const DrainOverdue& overdue) { self->state.OnDrainOverdue(overdue.drain); },
       [self](const HelloOverdue&) { self->state.OnHelloOverdue(); },

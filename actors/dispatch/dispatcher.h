@@ -108,7 +108,6 @@ class DispatcherState {
   void OnChannel(const DescriptorChannelOpened& opened);
   void OnDescriptorOverdue();
   void OnDeadline();
-  void OnAnswerFollows(const AnswerFollows& follows);
   void OnRequestFinished(const RequestFinished& finished);
   void OnCallDone(const CallDone& done);
   void OnBufferAllocated(const BufferAllocated& allocated);
@@ -118,7 +117,7 @@ class DispatcherState {
   void OnFileCopied(const FileCopied& copied);
   void OnHelloOverdue();
   void OnTelemetry();
-  void OnFrameWritten();
+  void OnRepliesWritten() { reply_credit_->OnWritten(); }
   void OnDrainLink(const DrainLink& drain);
   void OnDrainOverdue(uint64_t drain);
   void OnEndLink(const EndLink& end);
@@ -208,7 +207,9 @@ class DispatcherState {
   Outcome On(const Current& current, linkw::TranscribeAudio audio);
   void StartTranscription(const Current& current, linkw::StateSyncRequest request);
   void CancelOpen(uint64_t seq, CancelReason reason);
+  void CancelMany(const std::vector<uint64_t>& seqs, CancelReason reason);
   void CancelAllOpen(CancelReason reason);
+  bool Stop(uint64_t seq, CancelReason reason);
   void CancelTranscriptions(CancelReason reason);
   void StopOutside(uint64_t seq, CancelReason reason);
   void AnswerWaitingTick(uint64_t seq, CancelReason reason);
@@ -264,8 +265,10 @@ class DispatcherState {
   uint16_t version_ = 0;    // that it chose
   HeldFrames held_;
   bool handling_held_ = false;
-  std::optional<Requests> requests_;         // from Start on
-  std::optional<ReplyCredit> reply_credit_;  // from Start on
+  std::optional<Requests> requests_;  // from Start on
+  std::shared_ptr<UnsentReplies> replies_;
+  std::optional<ReplyCredit> reply_credit_;           // from Start on
+  std::map<compat::Address, uint64_t> transcribers_;  // of open requests
   uint64_t last_op_ = 0;
 
   std::optional<DescriptorTable> descriptors_;

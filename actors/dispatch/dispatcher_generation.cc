@@ -98,6 +98,7 @@ DispatcherState::Outcome DispatcherState::On(const Current& current, linkw::Tick
                          .deadline_ns = deadline_ns,
                          .writer = writer_,
                          .dispatcher = Dispatcher(self_),
+                         .replies = replies_,
                          .credit = current.Kept().credit});
   return Outcome::kHandled;
 }

@@ -63,6 +63,7 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
                              .open = std::make_shared<OpenTranscriptionCount>(context_.progress),
                              .dispatcher = Dispatcher(self_),
                              .writer = writer_,
+                             .replies = replies_,
                              .engine = context_.engine,
                              .readers = context_.readers,
                              .audio_copies = context_.audio_copies,
@@ -79,6 +80,7 @@ void DispatcherState::StartTranscription(const Current& current, linkw::StateSyn
       compat::Spawn(*self_, compat::Placement::kPooled, TranscriberBehavior, std::move(context),
                     std::make_shared<const linkw::StateSyncRequest>(std::move(request)));
   self_->monitor(transcriber);
+  transcribers_.emplace(transcriber.address(), current.seq);
   if (buffer) compat::Send(self_, state_ops_, BindBuffer{.id = *buffer, .user = transcriber});
   requests_->Open(
       current.seq,
@@ -95,14 +97,12 @@ void DispatcherState::RefuseTranscription(uint64_t seq, linkw::Status status, st
                  .status = status, .message = std::move(text), .reply = linkw::TranscribeResult{}});
 }
 
-void DispatcherState::OnAnswerFollows(const AnswerFollows& follows) {
-  reply_credit_->NoteHandedOver();
-  if (follows.last) requests_->MarkAnswered(follows.seq);
-}
-
 void DispatcherState::OnRequestFinished(const RequestFinished& finished) {
   const std::optional<Requests::Entry> ended = requests_->Finish(finished.seq);
   if (!ended) return;
+  if (ended->details.transcriber != nullptr) {
+    transcribers_.erase(ended->details.transcriber.address());
+  }
   if (ended->in_drain) {
     session_.drain().NoteEnd(ended->token == nullptr ? CancelReason::kNone
                                                      : ended->token->reason());
@@ -127,18 +127,33 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
 }
 
 // The token first: the engine sees it at once, wherever it is; the message makes sure that a job
-// that is not being stepped ends now, too. Once: a peer may ask again and again. A tick that waits
-// is answered here, since the engine may be inside a long step.
+// that is not being stepped ends now, too.
 void DispatcherState::CancelOpen(uint64_t seq, CancelReason reason) {
+  if (Stop(seq, reason)) compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
+}
+
+// The engine is told once, of all.
+void DispatcherState::CancelMany(const std::vector<uint64_t>& seqs, CancelReason reason) {
+  bool any = false;
+  for (const uint64_t seq : seqs) any |= Stop(seq, reason);
+  if (any) compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, 0}});
+}
+
+// Sets a request's token and returns whether the engine has to hear of it: once, since a peer may
+// ask again and again. A tick that waits is answered here, since the engine may be inside a long
+// step.
+bool DispatcherState::Stop(uint64_t seq, CancelReason reason) {
   const Requests::Entry* const request = requests_->Find(seq);
-  if (request == nullptr || request->token == nullptr) return;
-  if (!request->token->Cancel(reason, [this] { return compat::NowNs(self_); })) return;
-  compat::SendUrgent(self_, context_.engine, CancelJob{{context_.id, seq}});
+  if (request == nullptr || request->token == nullptr) return false;
+  if (!request->token->Cancel(reason, [this] { return compat::NowNs(self_); })) return false;
   compat::SendUrgent(self_, request->details.transcriber, CancelTranscription{reason});
-  if (session_.ended()) return;
-  if (request->details.awaits_files) return StopOutside(seq, reason);
-  if (request->kind != RequestKind::kTick) return;
-  if (request->token->EndWaiting()) AnswerWaitingTick(seq, request->token->reason());
+  if (session_.ended()) return true;
+  if (request->details.awaits_files) {
+    StopOutside(seq, reason);
+  } else if (request->kind == RequestKind::kTick && request->token->EndWaiting()) {
+    AnswerWaitingTick(seq, request->token->reason());
+  }
+  return true;
 }
 
 // Ends a call that the engine has only reserved a place for: what it waits for may never come.
@@ -156,13 +171,15 @@ void DispatcherState::AnswerWaitingTick(uint64_t seq, CancelReason reason) {
 }
 
 void DispatcherState::CancelTranscriptions(CancelReason reason) {
+  std::vector<uint64_t> transcriptions;
   requests_->ForEach([&](uint64_t seq, const Requests::Entry& request) {
-    if (request.kind == RequestKind::kTranscription) CancelOpen(seq, reason);
+    if (request.kind == RequestKind::kTranscription) transcriptions.push_back(seq);
   });
+  CancelMany(transcriptions, reason);
 }
 
 void DispatcherState::CancelAllOpen(CancelReason reason) {
-  for (const uint64_t seq : requests_->Numbers()) CancelOpen(seq, reason);
+  CancelMany(requests_->Numbers(), reason);
 }
 
 // Audio for a request that has ended, was never there or takes none is ignored: the peer may not

@@ -188,15 +188,12 @@ void DispatcherState::OnTelemetry() {
   compat::Send(
       self_, writer_,
       SendMessage{.correlation = 0,
-                  .message = std::make_shared<const linkw::WorkerMessage>(std::move(telemetry)),
-                  .ack_to = {}});
+                  .message = std::make_shared<const linkw::WorkerMessage>(std::move(telemetry))});
   SetAlarm(Alarm::kTelemetry, context_.limits.telemetry_period, SendTelemetry{});
 }
 
 void DispatcherState::OnDeadline() {
-  for (const uint64_t seq : requests_->TakeOverdue(compat::NowNs(self_))) {
-    CancelOpen(seq, CancelReason::kDeadline);
-  }
+  CancelMany(requests_->TakeOverdue(compat::NowNs(self_)), CancelReason::kDeadline);
   ArmDeadlineTimer();
 }
 

@@ -1,52 +1,42 @@
 #ifndef SUPERFLUID_ACTORS_DISPATCH_REPLY_CREDIT_H_
 #define SUPERFLUID_ACTORS_DISPATCH_REPLY_CREDIT_H_
 
-#include <cassert>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "actors/messages/link_writer_interface.h"
+
 namespace superfluid {
 
-// The answers of one link that wait for the socket, and the credit of frames that is withheld while
-// there are too many: a peer that does not read its answers is not read either (ALWAYS-4).
-//
-// Invariant: each answer is counted before it is handed to the writer (AnswerFollows), so that the
-// count is never below what waits. Threads: one.
+// The credit of frames that is withheld while too many answers of their link wait for the socket: a
+// peer that does not read its answers is not read either (ALWAYS-4). Threads: one.
 class ReplyCredit {
  public:
   using Credit = std::shared_ptr<const void>;
 
-  explicit ReplyCredit(int64_t most_unsent) : most_unsent_(most_unsent) {}
-
-  // Counts an answer that is about to be handed to the writer.
-  void NoteHandedOver() { ++unsent_; }
-
-  // Counts an answer that was written, and gives back what was withheld once the peer reads.
-  // REQUIRES: unsent() > 0.
-  void NoteWritten() {
-    assert(unsent_ > 0);
-    --unsent_;
-    if (!IsBlocked()) withheld_.clear();
-  }
+  explicit ReplyCredit(std::shared_ptr<UnsentReplies> replies) : replies_(std::move(replies)) {}
 
   // Keeps the credit of a frame that just arrived if too many answers wait.
   void OnFrame(const Credit& credit) {
-    if (IsBlocked()) withheld_.push_back(credit);
+    if (!replies_->IsAboveLimit()) return;
+    withheld_.push_back(credit);
+    OnWritten();
+  }
+
+  // Gives back what is withheld if no more answers wait than may, or waits for that again.
+  void OnWritten() {
+    if (!withheld_.empty() && !replies_->Await()) withheld_.clear();
   }
 
   // Gives back what is withheld, at the end of the link.
   void Release() { withheld_.clear(); }
 
-  bool IsBlocked() const { return unsent_ > most_unsent_; }
-  int64_t unsent() const { return unsent_; }
   size_t withheld() const { return withheld_.size(); }
 
  private:
-  const int64_t most_unsent_;
-  int64_t unsent_ = 0;
+  const std::shared_ptr<UnsentReplies> replies_;
   std::vector<Credit> withheld_;
 };
 

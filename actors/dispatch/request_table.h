@@ -32,7 +32,8 @@ struct OpenRequest {
 //               \_________________Finish_______________/
 //
 // An answered request takes no place of the link's limits any more, but stays until the engine has
-// let go of it.
+// let go of it. Others than the owner of the table may answer: the request's token says so, and is
+// looked at where it matters, when there seems to be no room and when a drain begins.
 //
 // Invariants:
 //  1. unanswered() is the number of requests between Open and MarkAnswered or Finish.
@@ -47,8 +48,10 @@ class RequestTable {
  public:
   struct Entry : OpenRequest {
     Details details;
-    bool answered = false;
+    bool answered = false;  // as far as the table knows
     bool in_drain = false;  // the drain that is under way counts it
+
+    bool IsAnswered() const { return answered || (token != nullptr && token->answered()); }
   };
 
   // `progress` may be null.
@@ -107,13 +110,16 @@ class RequestTable {
   }
 
   // Returns whether the link may open one more request.
-  bool HasRoom() const {
+  bool HasRoom() {
+    if (unanswered() >= limits_.max_open_requests) NoteAnswered();
     const size_t most = limits_.max_open_requests;
     return unanswered() < most && size() - releases_ < 2 * most;
   }
 
-  bool HasRoomForTranscription() const {
-    return unanswered_[Index(RequestKind::kTranscription)] < limits_.max_transcriptions;
+  bool HasRoomForTranscription() {
+    const size_t& open = unanswered_[Index(RequestKind::kTranscription)];
+    if (open >= limits_.max_transcriptions) NoteAnswered();
+    return open < limits_.max_transcriptions;
   }
 
   // Returns whether the frames of releases may go on without holding their credit.
@@ -126,6 +132,7 @@ class RequestTable {
   // Marks the requests that a drain which begins now has to count, those that wait for an answer,
   // and returns how many there are.
   size_t MarkForDrain() {
+    NoteAnswered();
     size_t count = 0;
     for (auto& [seq, entry] : entries_) {
       entry.in_drain = entry.has_answer && !entry.answered;
@@ -161,6 +168,13 @@ class RequestTable {
  private:
   static constexpr size_t kKinds = 5;
   static size_t Index(RequestKind kind) { return static_cast<size_t>(kind); }
+
+  // Takes over from the tokens which requests were answered.
+  void NoteAnswered() {
+    for (auto& [seq, entry] : entries_) {
+      if (!entry.answered && entry.IsAnswered()) MarkAnswered(seq);
+    }
+  }
 
   void CountUnanswered(RequestKind kind, int change) {
     unanswered_[Index(kind)] += static_cast<size_t>(change);

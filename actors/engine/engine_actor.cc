@@ -109,7 +109,7 @@ void EngineActorState::OnQueue(const QueueTranscription& request) {
   UpdatePause(request.key, it->second);
   if (opening_.erase(request.key) == 0) self_->monitor(request.reply_to);
   if (EndIfStopped(request.key)) return;  // it was cancelled, or its link ended, on the way
-  ScheduleStopCheck();
+  if (request.control_slot != 0) ScheduleStopCheck();
   ScheduleStep();
   PublishLoad();
 }
@@ -170,7 +170,9 @@ void EngineActorState::MakeRoomForAudio(RequestKey key, size_t bytes) {
 }
 
 void EngineActorState::OnCancel(RequestKey key) {
-  if (Find(key) != nullptr) {
+  if (key.seq == 0) {
+    EndStopped(key.link);
+  } else if (Find(key) != nullptr) {
     EndIfStopped(key);
   } else {
     CancelWork(key);
@@ -268,18 +270,32 @@ TranscriptionProgress EngineActorState::ProgressOf(const TranscriptionJob& job) 
   return job.Progress();
 }
 
-void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
-  auto node = jobs_.extract(key);
-  if (node.empty()) return;
-  Job& job = node.mapped();
-  queue_->Remove(key);
+void EngineActorState::EndJobs(absl::Span<const RequestKey> keys, const absl::Status& status) {
+  std::vector<std::pair<Transcriber, TranscriptionEnded>> endings;
+  bool any_ran = false;
+  for (const RequestKey& key : keys) {
+    auto node = jobs_.extract(key);
+    if (node.empty()) continue;
+    queue_->Remove(key);
+    any_ran |= node.mapped().running != nullptr;
+    endings.emplace_back(node.mapped().request.reply_to, LetGo(node.mapped(), status));
+  }
+  if (endings.empty()) return;
   engine_is_full_ = false;
+  if (any_ran) PublishMemory();
+  PublishLoad();  // before the answers: whoever asks after one sees that the job is gone
+  for (auto& [reply_to, ended] : endings) compat::Send(self_, reply_to, std::move(ended));
+  ScheduleStep();
+}
+
+// Gives the engine's resources back before anybody is told.
+TranscriptionEnded EngineActorState::LetGo(Job& job, const absl::Status& status) {
   TranscriptionEnded ended{
       .status = status, .remark = job.request.audio->source->Remark(), .cost = job.cost};
   if (job.running != nullptr) {
-    ended.progress = ProgressOf(*job.running);
     const EngineVisit visit(*progress_, [this] { return Now(); });
-    job.running.reset();  // gives the engine's resources back before anybody is told
+    ended.progress = job.running->Progress();
+    job.running.reset();
   }
   if (const int64_t cancelled_ns = job.request.token->cancelled_at_ns(); cancelled_ns != 0) {
     ended.cost.cancel_to_stop_ns = Now() - cancelled_ns;
@@ -287,10 +303,7 @@ void EngineActorState::EndJob(RequestKey key, const absl::Status& status) {
   }
   progress_->AddTranscriptionDone();
   if (job.request.token->cancelled()) progress_->AddCancel();
-  PublishMemory();
-  PublishLoad();  // before the answer: whoever asks after it sees that the job is gone
-  compat::Send(self_, job.request.reply_to, std::move(ended));
-  ScheduleStep();
+  return ended;
 }
 
 void EngineActorState::UpdatePause(RequestKey key, const Job& job) {

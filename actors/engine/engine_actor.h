@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "actors/engine/call_run.h"
 #include "actors/engine/engine_link.h"
 #include "actors/engine/job_queue.h"
@@ -122,7 +123,9 @@ class EngineActorState {
   void AfterStep(RequestKey key, const absl::StatusOr<StepOutcome>& outcome, int64_t step_ns);
   void ReportProgress(Job& job);
   TranscriptionProgress ProgressOf(const TranscriptionJob& job);
-  void EndJob(RequestKey key, const absl::Status& status);
+  void EndJob(RequestKey key, const absl::Status& status) { EndJobs({&key, 1}, status); }
+  void EndJobs(absl::Span<const RequestKey> keys, const absl::Status& status);
+  TranscriptionEnded LetGo(Job& job, const absl::Status& status);
   void UpdatePause(RequestKey key, const Job& job);
   void PublishLoad();
   // After the engine did something: asking it costs more than counting what waits.
@@ -136,6 +139,8 @@ class EngineActorState {
   bool Stopped(RequestKey key, const Job& job);
   bool EndIfStopped(RequestKey key);
   void EndStoppedJobs();
+  // Ends all jobs whose tokens are set, and what waits of a link of which that is true.
+  void EndStopped(LinkId link);
   void StopOpening();
   void ScheduleStopCheck();
 

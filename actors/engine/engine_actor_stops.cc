@@ -43,7 +43,12 @@ void EngineActorState::EndStoppedJobs() {
   for (const auto& [key, job] : jobs_) {
     if (Stopped(key, job)) stopped.push_back(key);
   }
-  for (const RequestKey& key : stopped) EndJob(key, absl::CancelledError("cancelled"));
+  EndJobs(stopped, absl::CancelledError("cancelled"));
+}
+
+void EngineActorState::EndStopped(LinkId link) {
+  EndStoppedJobs();
+  for (const RequestKey& key : work_.KeysOf(link)) CancelWork(key);
 }
 
 void EngineActorState::OnWatchStopWord(const WatchStopWord& watch) {

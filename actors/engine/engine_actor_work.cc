@@ -76,8 +76,7 @@ void EngineActorState::RunTick(RequestKey key) {
     compat::Send(
         self_, tick.writer,
         SendMessage{.correlation = tick.key.seq,
-                    .message = std::make_shared<const linkw::WorkerMessage>(std::move(emitted)),
-                    .ack_to = {}});
+                    .message = std::make_shared<const linkw::WorkerMessage>(std::move(emitted))});
   };
   progress_->SetRequest(key);
   EngineStep step(
@@ -124,12 +123,13 @@ void EngineActorState::AnswerTick(const QueueTick& tick, linkw::TickResult resul
   }
   if (tick.token->cancelled()) progress_->AddCancel();
   PublishLoad();
-  compat::Send(self_, tick.dispatcher, AnswerFollows{.seq = tick.key.seq});
+  tick.replies->NoteHandedOver();
+  tick.token->MarkAnswered();
   compat::Send(
       self_, tick.writer,
       SendMessage{.correlation = tick.key.seq,
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(result)),
-                  .ack_to = FrameWrittenSink(tick.dispatcher)});
+                  .counted_by = tick.replies});
   compat::Send(self_, tick.dispatcher, RequestFinished{.seq = tick.key.seq});
 }
 
@@ -311,9 +311,7 @@ void EngineActorState::DropWorkOf(LinkId link) {
 }
 
 LinkReleased EngineActorState::OnReleaseLink(const ReleaseLink& release) {
-  for (const RequestKey& key : queue_->KeysOf(release.link)) {
-    EndJob(key, absl::CancelledError("the link was closed"));
-  }
+  EndJobs(queue_->KeysOf(release.link), absl::CancelledError("the link was closed"));
   std::erase_if(opening_, [&](const auto& entry) { return entry.first.link == release.link; });
   DropWorkOf(release.link);
   const bool made_something = links_.erase(release.link) > 0;

@@ -26,8 +26,9 @@ void JobQueue::Remove(RequestKey key) {
   auto it = jobs_.find(key);
   if (it == jobs_.end()) return;
   if (!it->second.started) --waiting_;
+  const bool was_ready = it->second.ready();
   jobs_.erase(it);
-  AdvanceVirtualTime();
+  if (was_ready) AdvanceVirtualTime();
 }
 
 void JobQueue::Start(RequestKey key) {

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "actors/runtime/refusal.h"
@@ -16,6 +15,8 @@ namespace superfluid {
 namespace {
 
 constexpr size_t kMaxPieces = 64;  // of one gathered write
+// So much is written even if the writer has been handed more already.
+constexpr size_t kMostGathered = size_t{64} << 10;
 
 }  // namespace
 
@@ -34,10 +35,12 @@ void LinkWriterState::OnSend(const SendMessage& send) {
   if (linkw::IsDroppable(linkw::TypeOf(*send.message)) &&
       queue_.queued_bytes() >= options_.droppable_limit_bytes) {
     CountDropped(send);
-    return compat::Send(self_, send.ack_to, FrameWritten{.dropped = true});
+    compat::Send(self_, send.ack_to, FrameWritten{.dropped = true});
+    return FlushUnlessMoreFollows();  // an earlier one may have waited for this
   }
-  Enqueue(linkw::SerializeFrame(*WithDroppedEmits(send)), send.correlation, send.ack_to);
-  if (!waiting_ && !failed_) Flush();
+  Enqueue(linkw::SerializeFrame(*WithDroppedEmits(send)), send.correlation,
+          {.ack_to = send.ack_to, .counted_by = send.counted_by});
+  FlushUnlessMoreFollows();
   if (!failed_ && queue_.queued_bytes() > options_.unsent_bytes) {
     Fail(absl::ResourceExhaustedError(absl::StrCat(
         "the peer does not read: ", queue_.queued_bytes(), " bytes wait for its socket")));
@@ -89,21 +92,20 @@ void LinkWriterState::OnDispatcherDown() {
                         .fatal = true}});
 }
 
-void LinkWriterState::Enqueue(linkw::UnfinishedFrame frame, uint64_t correlation,
-                              FrameWrittenSink ack_to) {
+void LinkWriterState::Enqueue(linkw::UnfinishedFrame frame, uint64_t correlation, Ticket ticket) {
   const size_t payload_bytes = frame.payload_bytes();
+  ticket.payload_bytes = payload_bytes;
   std::string bytes = std::move(frame.bytes);
   if (!encoder_.Finish(frame.type, correlation, bytes).ok()) {
     spdlog::warn("frame.too_large type={} bytes={}", linkw::MessageTypeName(frame.type),
                  payload_bytes);
     absl::StatusOr<std::string> refusal = EncodeRefusal(frame.type, payload_bytes, correlation);
     if (!refusal.ok()) return Fail(refusal.status());
-    if (refusal->empty()) return compat::Send(self_, ack_to, FrameWritten{.dropped = true});
+    if (refusal->empty()) return Tell(ticket, /*dropped=*/true);
     bytes = *std::move(refusal);
   }
-  const uint64_t ticket = ++last_ticket_;
-  tickets_.emplace(ticket, Ticket{.ack_to = std::move(ack_to), .payload_bytes = payload_bytes});
-  queue_.Push({.bytes = std::move(bytes), .ticket = ticket});
+  tickets_.push_back(std::move(ticket));
+  queue_.Push(std::move(bytes));
 }
 
 // What goes out in place of a message that does not fit; empty: nothing.
@@ -116,6 +118,13 @@ absl::StatusOr<std::string> LinkWriterState::EncodeRefusal(linkw::MessageType ty
   absl::Status status = encoder_.Finish(answer.type, correlation, answer.bytes);
   if (!status.ok()) return status;
   return std::move(answer.bytes);
+}
+
+// What is in the mailbox already leaves in the same write.
+void LinkWriterState::FlushUnlessMoreFollows() {
+  if (waiting_ || failed_) return;
+  const bool gathers = queue_.queued_bytes() < kMostGathered && queue_.frames() < kMaxPieces;
+  if (!gathers || !compat::HasMail(self_)) Flush();
 }
 
 void LinkWriterState::Flush() {
@@ -144,12 +153,18 @@ bool LinkWriterState::WriteSome() {
   return false;
 }
 
-void LinkWriterState::Acknowledge(const std::vector<uint64_t>& tickets) {
-  for (const uint64_t id : tickets) {
-    const auto it = tickets_.find(id);
-    compat::Send(self_, it->second.ack_to,
-                 FrameWritten{.payload_bytes = it->second.payload_bytes, .dropped = false});
-    tickets_.erase(it);
+void LinkWriterState::Acknowledge(size_t frames) {
+  for (; frames > 0; --frames) {
+    Tell(tickets_.front(), /*dropped=*/false);
+    tickets_.pop_front();
+  }
+}
+
+void LinkWriterState::Tell(const Ticket& ticket, bool dropped) {
+  const uint64_t written = dropped ? 0 : ticket.payload_bytes;
+  compat::Send(self_, ticket.ack_to, FrameWritten{.payload_bytes = written, .dropped = dropped});
+  if (ticket.counted_by != nullptr && ticket.counted_by->NoteWritten()) {
+    compat::Send(self_, dispatcher_, RepliesWritten{});
   }
 }
 

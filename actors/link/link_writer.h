@@ -1,11 +1,12 @@
 #ifndef SUPERFLUID_ACTORS_LINK_LINK_WRITER_H_
 #define SUPERFLUID_ACTORS_LINK_LINK_WRITER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -37,9 +38,9 @@ struct LinkWriterOptions {
 //
 // A tick's result says how many of its emits were dropped. An answer that does not fit into a frame
 // is replaced by a TOO_LARGE answer, so that its request is answered all the same; another message
-// that does not fit is dropped. Writes happen at once; frames that pile up while the socket is full
-// leave together in one gathered write. The senders' credit bounds what piles up; beyond
-// `unsent_bytes` the peer counts as gone.
+// that does not fit is dropped. Writes happen at once; frames that pile up while the socket is
+// full, and those that were handed over together, leave in one gathered write. The senders' credit
+// bounds what piles up; beyond `unsent_bytes` the peer counts as gone.
 //
 // If the dispatcher ends without a CloseLink, the peer is told that the link failed.
 //
@@ -59,19 +60,24 @@ class LinkWriterState {
   void OnDispatcherDown();
 
  private:
+  // Who is told when a frame of the queue was written.
   struct Ticket {
     FrameWrittenSink ack_to;
+    std::shared_ptr<UnsentReplies> counted_by;
     uint64_t payload_bytes = 0;
   };
 
   void CountDropped(const SendMessage& send);
   std::shared_ptr<const linkw::WorkerMessage> WithDroppedEmits(const SendMessage& send);
-  void Enqueue(linkw::UnfinishedFrame frame, uint64_t correlation, FrameWrittenSink ack_to);
+  // Queues a frame; `ticket` is told if nothing is queued in its place, too.
+  void Enqueue(linkw::UnfinishedFrame frame, uint64_t correlation, Ticket ticket);
   absl::StatusOr<std::string> EncodeRefusal(linkw::MessageType type, size_t payload_bytes,
                                             uint64_t correlation);
   void Flush();
+  void FlushUnlessMoreFollows();
   bool WriteSome();
-  void Acknowledge(const std::vector<uint64_t>& tickets);
+  void Acknowledge(size_t frames);
+  void Tell(const Ticket& ticket, bool dropped);
   void WaitUntilWritable();
   void Fail(absl::Status status);
   void EndIfDone();
@@ -83,8 +89,7 @@ class LinkWriterState {
   LinkWriterOptions options_;
   linkw::FrameEncoder encoder_;
   SendQueue queue_;
-  std::map<uint64_t, Ticket> tickets_;
-  uint64_t last_ticket_ = 0;
+  std::deque<Ticket> tickets_;                  // of the frames of queue_
   std::map<uint64_t, uint32_t> dropped_emits_;  // by the tick that they belong to
   bool waiting_ = false;                        // a WriteSocket is on its way
   bool failed_ = false;

@@ -1,34 +1,32 @@
 #include "actors/link/send_queue.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace superfluid {
 
-void SendQueue::Push(Frame frame) {
-  queued_bytes_ += frame.bytes.size();
+void SendQueue::Push(std::string frame) {
+  queued_bytes_ += frame.size();
   frames_.push_back(std::move(frame));
 }
 
-std::vector<std::string_view> SendQueue::Pieces(size_t max_pieces) const {
-  std::vector<std::string_view> pieces;
-  pieces.reserve(std::min(max_pieces, frames_.size()));
+absl::Span<const std::string_view> SendQueue::Pieces(size_t max_pieces) {
+  pieces_.clear();
   size_t skip = front_written_;
-  for (const Frame& frame : frames_) {
-    if (pieces.size() == max_pieces) break;
-    pieces.push_back(std::string_view(frame.bytes).substr(skip));
+  for (const std::string& frame : frames_) {
+    if (pieces_.size() == max_pieces) break;
+    pieces_.push_back(std::string_view(frame).substr(skip));
     skip = 0;
   }
-  return pieces;
+  return pieces_;
 }
 
-std::vector<uint64_t> SendQueue::Consume(size_t bytes) {
-  std::vector<uint64_t> done;
+size_t SendQueue::Consume(size_t bytes) {
+  size_t done = 0;
   queued_bytes_ -= bytes;
   bytes += front_written_;
-  while (!frames_.empty() && bytes >= frames_.front().bytes.size()) {
-    bytes -= frames_.front().bytes.size();
-    done.push_back(frames_.front().ticket);
+  while (!frames_.empty() && bytes >= frames_.front().size()) {
+    bytes -= frames_.front().size();
+    ++done;
     frames_.pop_front();
   }
   front_written_ = bytes;

@@ -58,16 +58,10 @@ struct DescriptorOverdue {};
 // The earliest deadline of an open request may have passed. To itself.
 struct DeadlineReached {};
 
-// A frame that answers a request is about to be handed to LinkWriter; its FrameWritten comes to the
-// dispatcher. With the last one the request no longer counts against any limit: a peer that has the
-// answer must find the place free. From the actor that hands it over, before it does.
-struct AnswerFollows {
-  uint64_t seq = 0;
-  bool last = true;
-};
-
 // A request is over: its last answer was handed to LinkWriter, and the engine holds nothing of it.
-// From the actor that handed it over, or that would have if it had not been answered before.
+// From the actor that handed it over, or that would have if it had not been answered before. Until
+// it comes the request's token says whether it was answered (RequestToken::MarkAnswered), and the
+// link's UnsentReplies that its answer waits.
 struct RequestFinished {
   uint64_t seq = 0;
 };
@@ -160,14 +154,13 @@ using Dispatcher =
                    caf::result<void>(WritingFailed), caf::result<void>(DescriptorReceived),
                    caf::result<void>(DescriptorsEnded), caf::result<void>(DescriptorChannelOpened),
                    caf::result<void>(DescriptorOverdue), caf::result<void>(DeadlineReached),
-                   caf::result<void>(AnswerFollows), caf::result<void>(RequestFinished),
-                   caf::result<void>(CallDone), caf::result<void>(BufferAllocated),
-                   caf::result<void>(BufferAttached), caf::result<void>(BufferLent),
-                   caf::result<void>(ArtifactsChecked), caf::result<void>(FileCopied),
-                   caf::result<void>(FrameWritten), caf::result<void>(DrainLink),
-                   caf::result<void>(DrainOverdue), caf::result<void>(HelloOverdue),
-                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink),
-                   caf::result<void>(EngineReady)>;
+                   caf::result<void>(RequestFinished), caf::result<void>(CallDone),
+                   caf::result<void>(BufferAllocated), caf::result<void>(BufferAttached),
+                   caf::result<void>(BufferLent), caf::result<void>(ArtifactsChecked),
+                   caf::result<void>(FileCopied), caf::result<void>(RepliesWritten),
+                   caf::result<void>(DrainLink), caf::result<void>(DrainOverdue),
+                   caf::result<void>(HelloOverdue), caf::result<void>(SendTelemetry),
+                   caf::result<void>(EndLink), caf::result<void>(EngineReady)>;
 
 }  // namespace superfluid
 

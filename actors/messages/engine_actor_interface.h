@@ -91,8 +91,8 @@ struct AudioArrived {
   RequestKey key;
 };
 
-// The token of a job, tick, call or op was set: end it now rather than at its turn. Sent urgently,
-// by anyone.
+// The token of a job, tick, call or op was set: end it now rather than at its turn. With seq 0: the
+// tokens of many of the link were. Sent urgently, by anyone.
 struct CancelJob {
   RequestKey key;
 };
@@ -113,8 +113,8 @@ struct RunCall {
   std::shared_ptr<RequestToken> token;
 };
 
-// A tick. From Dispatcher; its emits and then its result go to `writer` from here, and
-// RequestFinished to `dispatcher`.
+// A tick. From Dispatcher; its emits and then its result go to `writer` from here, counted by
+// `replies`, and RequestFinished to `dispatcher`.
 struct QueueTick {
   RequestKey key;
   std::shared_ptr<const linkw::DriverMessage> message;  // a TickSubmit
@@ -123,6 +123,7 @@ struct QueueTick {
   int64_t deadline_ns = 0;  // monotonic; 0: none. It is not begun later; the Dispatcher stops it
   LinkWriter writer;
   Dispatcher dispatcher;
+  std::shared_ptr<UnsentReplies> replies;
   std::shared_ptr<const void> credit;  // of the frame that brought it, if it was large
 };
 

@@ -47,6 +47,12 @@ class RequestToken : public CancelToken {
   // never will.
   bool EndWaiting() noexcept { return Leave(State::kEnded); }
 
+  // Notes that the last answer is about to be handed to LinkWriter: the request counts against no
+  // limit any more, since a peer that has the answer must find the place free. By whoever answers,
+  // before that.
+  void MarkAnswered() noexcept { answered_.store(true); }
+  bool answered() const noexcept { return answered_.load(); }
+
  private:
   enum class State : uint8_t { kWaiting, kBegun, kEnded };
 
@@ -59,6 +65,7 @@ class RequestToken : public CancelToken {
 
   const std::shared_ptr<EngineProgress> progress_;
   std::atomic<State> state_{State::kWaiting};
+  std::atomic<bool> answered_{false};
 };
 
 }  // namespace superfluid

@@ -57,8 +57,8 @@ struct TranscriptionEnded {
   TranscriptionCost cost;
 };
 
-// Stop. From Dispatcher, or from EngineActor for a stop word (WatchStopWord); legal at any time,
-// any number of times.
+// Stop: the token is set, and EngineActor knows or will see it. From Dispatcher, or from
+// EngineActor for a stop word (WatchStopWord); legal at any time, any number of times.
 struct CancelTranscription {
   CancelReason reason = CancelReason::kRequested;
 };

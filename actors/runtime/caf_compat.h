@@ -170,6 +170,12 @@ void SendAfter(Self* self, const Dest& dest, absl::Duration delay, Message&& mes
   self->delayed_send(dest, absl::ToChronoNanoseconds(delay), std::forward<Message>(message));
 }
 
+// Returns whether messages wait for `self` beside the one that it handles.
+template <class Self>
+bool HasMail(Self* self) {
+  return !self->mailbox().empty();
+}
+
 // Does not keep its actor alive: for callbacks that others hold.
 template <class HandleType>
 class Weak {

@@ -107,13 +107,13 @@ void StateOpsState::OnSubmit(const SubmitOp& submit) {
   OpenOp op{.handle = submit.handle, .is_export = IsExport(submit.op)};
   linkw::StateEnvelope envelope;
   if (const absl::Status admitted = Admit(submit, op, envelope); !admitted.ok()) {
+    submit.token->MarkAnswered();
     Send(submit.seq,
-         linkw::StateOpAccepted{.status = EngineStatus(admitted), .message = MessageOf(admitted)},
-         /*last=*/true);
+         linkw::StateOpAccepted{.status = EngineStatus(admitted), .message = MessageOf(admitted)});
     compat::Send(self_, context_.engine, DropOp{key});
     return compat::Send(self_, context_.dispatcher, RequestFinished{.seq = submit.seq});
   }
-  Send(submit.seq, linkw::StateOpAccepted{.op_handle = submit.handle}, /*last=*/false);
+  Send(submit.seq, linkw::StateOpAccepted{.op_handle = submit.handle});
   context_.progress->AddOpenOps(1);
   op.run = {.key = key, .op = submit.op, .token = submit.token};
   OpenOp& open = ops_.emplace(submit.seq, std::move(op)).first->second;
@@ -220,8 +220,9 @@ void StateOpsState::OnImportCopied(const ImportCopied& copied) {
     compat::Send(self_, context_.engine, DropOp{op.run.key});
     return Finish(copied.seq, copied.status, 0);
   }
-  op.run.import = std::exchange(op.import, nullptr);
-  SendRun(std::move(op.run));  // the engine's alone, to let go of
+  RunOp run = op.run;
+  run.import = std::exchange(op.import, nullptr);  // the engine's alone, to let go of
+  SendRun(std::move(run));
 }
 
 // What an op keeps does not name this actor, or it would keep itself.
@@ -298,19 +299,20 @@ void StateOpsState::Finish(uint64_t seq, const absl::Status& status, uint64_t by
   node.mapped().segment.reset();  // a release that waited for this op takes effect before its Done
   context_.progress->AddOpenOps(-1);
   context_.progress->AddOpDone(bytes_moved);
-  Send(seq, done, /*last=*/true);
+  node.mapped().run.token->MarkAnswered();
+  Send(seq, done);
   // After the Done is in the writer's hands: a tick's result may name it from now on.
   compat::Send(self_, context_.engine, OpReported{context_.link, done});
   compat::Send(self_, context_.dispatcher, RequestFinished{.seq = seq});
 }
 
-void StateOpsState::Send(uint64_t seq, linkw::WorkerMessage message, bool last) {
-  compat::Send(self_, context_.dispatcher, AnswerFollows{.seq = seq, .last = last});
+void StateOpsState::Send(uint64_t seq, linkw::WorkerMessage message) {
+  context_.replies->NoteHandedOver();
   compat::Send(
       self_, context_.writer,
       SendMessage{.correlation = seq,
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(message)),
-                  .ack_to = FrameWrittenSink(context_.dispatcher)});
+                  .counted_by = context_.replies});
 }
 
 StateOps::behavior_type StateOpsBehavior(StateOps::stateful_pointer<StateOpsState> self,

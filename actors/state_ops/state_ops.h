@@ -32,6 +32,7 @@ struct StateOpsContext {
   Dispatcher dispatcher;
   EngineActor engine;
   std::shared_ptr<EngineProgress> progress;
+  std::shared_ptr<UnsentReplies> replies;
   std::shared_ptr<const std::vector<StateSpace>> spaces;
   uint64_t context_tokens = 0;  // of a sequence at most; 0: not known
   BufferLimits buffers;
@@ -98,7 +99,7 @@ class StateOpsState {
   const StateSpace* FindSpace(linkw::SpaceId id) const;
   void Finish(uint64_t seq, const absl::Status& status, uint64_t bytes_moved);
   // `last`: the op gets no other answer.
-  void Send(uint64_t seq, linkw::WorkerMessage message, bool last);
+  void Send(uint64_t seq, linkw::WorkerMessage message);
 
   StateOps::pointer self_;
   StateOpsContext context_;

@@ -188,7 +188,7 @@ void TranscriberState::Queue(std::shared_ptr<JobAudio> audio) {
 void TranscriberState::OnSegment(const SegmentDecoded& decoded) {
   if (finished_ || full_) return;
   full_ = !transcript_.HasRoomFor(*decoded.segment);
-  if (full_) return OnCancel(CancelReason::kTooLong);
+  if (full_) return Cancel(CancelReason::kTooLong);
   SendSegment(*decoded.segment, decoded.progress);
 }
 
@@ -207,8 +207,7 @@ void TranscriberState::OnAudioConsumed(int64_t audio_ms) {
   compat::Send(self_, context_.writer,
                SendMessage{.correlation = context_.key.seq,
                            .message = std::make_shared<const linkw::WorkerMessage>(
-                               linkw::TranscribeProgress{audio_ms}),
-                           .ack_to = {}});
+                               linkw::TranscribeProgress{audio_ms})});
 }
 
 void TranscriberState::OnFrameWritten() { GrantOne(); }
@@ -234,8 +233,13 @@ void TranscriberState::OnCancel(CancelReason reason) {
   if (finished_) return;
   context_.token->Cancel(reason, [this] { return compat::NowNs(self_); });
   if (!queued_) return FinishUnqueued(CancelStatus());
-  compat::SendUrgent(self_, context_.engine, CancelJob{context_.key});
   if (context_.token->EndWaiting()) Answer(CancelStatus(), {}, {});
+}
+
+void TranscriberState::Cancel(CancelReason reason) {
+  context_.token->Cancel(reason, [this] { return compat::NowNs(self_); });
+  if (queued_) compat::SendUrgent(self_, context_.engine, CancelJob{context_.key});
+  OnCancel(reason);
 }
 
 void TranscriberState::OnLiveAudio(const LiveAudioReceived& received) {
@@ -293,7 +297,7 @@ void TranscriberState::Push(std::shared_ptr<const std::string> pcm) {
 void TranscriberState::Abandon(const absl::Status& status) {
   abandoned_ = status;
   live_audio_.clear();
-  OnCancel(CancelReason::kRequested);
+  Cancel(CancelReason::kRequested);
 }
 
 void TranscriberState::FinishUnqueued(const absl::Status& status) { Finish(status, {}, {}); }
@@ -320,12 +324,13 @@ void TranscriberState::Answer(const absl::Status& status, const TranscriptionPro
   linkw::StateSyncResult answer{.status = linkw::FromAbsl(status),
                                 .message = status.ok() ? remark_ : std::string(status.message()),
                                 .reply = std::move(result)};
-  compat::Send(self_, context_.dispatcher, AnswerFollows{.seq = context_.key.seq});
+  context_.replies->NoteHandedOver();
+  context_.token->MarkAnswered();
   compat::Send(
       self_, context_.writer,
       SendMessage{.correlation = context_.key.seq,
                   .message = std::make_shared<const linkw::WorkerMessage>(std::move(answer)),
-                  .ack_to = FrameWrittenSink(context_.dispatcher)});
+                  .counted_by = context_.replies});
   LogDone(status, progress, cost);
 }
 

@@ -32,6 +32,7 @@ struct TranscriberContext {
   std::shared_ptr<const OpenTranscriptionCount> open;  // until the answer
   Dispatcher dispatcher;
   LinkWriter writer;
+  std::shared_ptr<UnsentReplies> replies;
   EngineActor engine;
   std::shared_ptr<BlockingExecutor> readers;   // of recordings
   std::shared_ptr<MemoryBudget> audio_copies;  // of live audio, on their way to the engine
@@ -72,6 +73,8 @@ class TranscriberState {
   void OnFrameWritten();
 
  private:
+  // Stops the request of its own accord, and has the engine hear of it.
+  void Cancel(CancelReason reason);
   void OpenRecording(std::function<absl::StatusOr<std::unique_ptr<AudioSource>>()> open);
   void OpenLive(const linkw::AudioLive& live);
   void Queue(std::shared_ptr<JobAudio> audio);

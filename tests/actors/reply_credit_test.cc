@@ -8,30 +8,57 @@ namespace superfluid {
 namespace {
 
 TEST(ReplyCreditTest, CreditIsWithheldWhileTooManyAnswersWait) {
-  ReplyCredit credit(2);
+  const auto replies = std::make_shared<UnsentReplies>(2);
+  ReplyCredit credit(replies);
   const auto frame = std::make_shared<int>(0);
-  for (int i = 0; i < 2; ++i) credit.NoteHandedOver();
+  for (int i = 0; i < 2; ++i) replies->NoteHandedOver();
   credit.OnFrame(frame);
   EXPECT_EQ(frame.use_count(), 1);
-  credit.NoteHandedOver();
-  EXPECT_TRUE(credit.IsBlocked());
+  replies->NoteHandedOver();
+  EXPECT_TRUE(replies->IsAboveLimit());
   credit.OnFrame(frame);
   EXPECT_EQ(frame.use_count(), 2);
-  credit.NoteWritten();
+  EXPECT_TRUE(replies->NoteWritten()) << "the dispatcher has to be told";
+  credit.OnWritten();
   EXPECT_EQ(frame.use_count(), 1) << "the peer reads again";
-  EXPECT_EQ(credit.unsent(), 2);
+  EXPECT_EQ(replies->unsent(), 2);
 }
 
-TEST(ReplyCreditTest, AnswersThatWereWrittenMakeNoRoomForLaterOnes) {
-  ReplyCredit credit(1);
+TEST(ReplyCreditTest, NobodyIsToldOfAnswersThatNobodyWaitsFor) {
+  UnsentReplies replies(1);
   for (int i = 0; i < 100; ++i) {
-    credit.NoteHandedOver();
-    credit.NoteWritten();
+    replies.NoteHandedOver();
+    EXPECT_FALSE(replies.NoteWritten());
   }
-  EXPECT_EQ(credit.unsent(), 0);
-  credit.NoteHandedOver();
-  credit.NoteHandedOver();
-  EXPECT_TRUE(credit.IsBlocked());
+  EXPECT_EQ(replies.unsent(), 0);
+  replies.NoteHandedOver();
+  replies.NoteHandedOver();
+  EXPECT_TRUE(replies.IsAboveLimit());
+}
+
+TEST(ReplyCreditTest, TheOneThatReachesTheLimitTellsOnce) {
+  const auto replies = std::make_shared<UnsentReplies>(1);
+  ReplyCredit credit(replies);
+  for (int i = 0; i < 4; ++i) replies->NoteHandedOver();
+  credit.OnFrame(std::make_shared<int>(0));
+  EXPECT_FALSE(replies->NoteWritten()) << "three wait, one may";
+  EXPECT_FALSE(replies->NoteWritten());
+  EXPECT_TRUE(replies->NoteWritten());
+  EXPECT_FALSE(replies->NoteWritten());
+}
+
+TEST(ReplyCreditTest, WhoWasToldTooEarlyWaitsAgain) {
+  const auto replies = std::make_shared<UnsentReplies>(0);
+  ReplyCredit credit(replies);
+  replies->NoteHandedOver();
+  credit.OnFrame(std::make_shared<int>(0));
+  EXPECT_TRUE(replies->NoteWritten());
+  replies->NoteHandedOver();  // before the dispatcher heard of it
+  credit.OnWritten();
+  EXPECT_EQ(credit.withheld(), 1u);
+  EXPECT_TRUE(replies->NoteWritten());
+  credit.OnWritten();
+  EXPECT_EQ(credit.withheld(), 0u);
 }
 
 }  // namespace

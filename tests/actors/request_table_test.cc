@@ -56,6 +56,31 @@ TEST(RequestTableTest, AnsweredRequestsThatStayAreBoundedToo) {
   EXPECT_TRUE(table.HasRoom());
 }
 
+TEST(RequestTableTest, ARequestThatOthersAnsweredTakesNoPlace) {
+  Table table{SmallLimits()};
+  const auto progress = std::make_shared<EngineProgress>();
+  const auto token = std::make_shared<RequestToken>(progress);
+  table.Open(1, {.kind = RequestKind::kTranscription, .token = token});
+  table.Open(2, {.token = std::make_shared<RequestToken>(progress)});
+  EXPECT_FALSE(table.HasRoom());
+  EXPECT_FALSE(table.HasRoomForTranscription());
+  token->MarkAnswered();
+  EXPECT_TRUE(table.HasRoomForTranscription());
+  EXPECT_TRUE(table.HasRoom());
+  EXPECT_EQ(table.unanswered(), 1u);
+  EXPECT_EQ(table.MarkForDrain(), 1u);
+  table.Finish(1);
+  EXPECT_EQ(table.unanswered(), 1u);
+}
+
+TEST(RequestTableTest, ADrainCountsNoRequestThatOthersAnswered) {
+  Table table{LinkLimits{}};
+  const auto token = std::make_shared<RequestToken>(std::make_shared<EngineProgress>());
+  table.Open(1, {.kind = RequestKind::kTick, .token = token});
+  token->MarkAnswered();
+  EXPECT_EQ(table.MarkForDrain(), 0u);
+}
+
 TEST(RequestTableTest, TranscriptionsHaveALimitOfTheirOwn) {
   Table table{SmallLimits()};
   table.Open(1, {.kind = RequestKind::kTick});
