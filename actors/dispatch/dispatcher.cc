@@ -86,7 +86,8 @@ DispatcherState::Credit DispatcherState::MakeCredit(const ReadCredit::Amount& am
 HeldFrame DispatcherState::Hold(const std::shared_ptr<const linkw::Frame>& frame) {
   const linkw::MessageType type = frame->type();
   const auto bytes = static_cast<int64_t>(BytesOfCredit(type, frame->payload.size()));
-  HeldFrame held{.frame = frame, .since_ns = compat::NowNs(self_)};
+  HeldFrame held{
+      .frame = frame, .payload_bytes = frame->payload.size(), .since_ns = compat::NowNs(self_)};
   if (type == linkw::MessageType::kTranscribeAudio) {
     held.turn = MakeCredit({.frames = 1});
     held.credit = MakeCredit({.payload_bytes = bytes});
@@ -123,11 +124,43 @@ bool DispatcherState::IsHandledAtOnce(linkw::MessageType type) const {
 void DispatcherState::HandleHeld() {
   if (std::exchange(handling_held_, true)) return;
   while (session_.handles_frames() && !held_.empty()) {
-    if (Handle(held_.front()) == Outcome::kHold) break;
+    if (AwaitsDecoding(held_.front()) || Handle(held_.front()) == Outcome::kHold) break;
     held_.Pop();
   }
   handling_held_ = false;
   MakeRoomForAwaited();
+}
+
+// Megabytes take milliseconds, in which no other link of the thread is served. What is behind such
+// a frame waits; PING and cancels overtake it. The task has the payload to itself, and frees it.
+bool DispatcherState::AwaitsDecoding(HeldFrame& held) {
+  if (held.decodes_elsewhere) return held.decoded == nullptr;
+  const linkw::Frame& frame = *held.frame;
+  if (held.payload_bytes <= kDecodeHereBytes || !linkw::IsKnown(frame.header.type) ||
+      !Admit(session_.phase(), session_.role(), frame.type()).ok()) {
+    return false;
+  }
+  const compat::Weak<Dispatcher> dispatcher{Dispatcher(self_)};
+  const absl::Status begun = context_.readers->Begin([dispatcher, payload = held.frame]() mutable {
+    FrameDecoded decoded{.seq = payload->header.seq,
+                         .message = std::make_shared<absl::StatusOr<linkw::DriverMessage>>(
+                             linkw::ParseDriverMessage(payload->type(), payload->payload))};
+    payload.reset();
+    compat::SendFromOutside(dispatcher.Lock(), std::move(decoded));
+  });
+  held.decodes_elsewhere = begun.ok();
+  if (!begun.ok()) return false;
+  held.frame = std::make_shared<const linkw::Frame>(
+      linkw::Frame{.header = frame.header, .payload = {}, .offset = frame.offset});
+  return true;
+}
+
+void DispatcherState::OnFrameDecoded(const FrameDecoded& decoded) {
+  if (session_.ended() || held_.empty()) return;
+  HeldFrame& held = held_.front();
+  if (!held.decodes_elsewhere || held.frame->header.seq != decoded.seq) return;
+  held.decoded = decoded.message;
+  HandleHeld();
 }
 
 // Handles what overtakes and came while the link's role was being decided.
@@ -142,7 +175,7 @@ DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
   const Current current{.seq = frame.header.seq,
                         .type = frame.type(),
                         .credit = held.credit,
-                        .payload_bytes = frame.payload.size(),
+                        .payload_bytes = held.payload_bytes,
                         .since_ns = held.since_ns,
                         .cancel = held.cancel};
   if (!linkw::IsKnown(frame.header.type)) {
@@ -164,7 +197,8 @@ DispatcherState::Outcome DispatcherState::Handle(const HeldFrame& held) {
   absl::Status admitted = Admit(session_.phase(), session_.role(), current.type);
   if (admitted.ok()) {
     absl::StatusOr<linkw::DriverMessage> message =
-        linkw::ParseDriverMessage(current.type, frame.payload);
+        held.decoded != nullptr ? std::move(*held.decoded)
+                                : linkw::ParseDriverMessage(current.type, frame.payload);
     if (message.ok()) return Route(current, *std::move(message));
     admitted = message.status();
   }
@@ -358,6 +392,7 @@ Dispatcher::behavior_type DispatcherBehavior(Dispatcher::stateful_pointer<Dispat
   self->state.Start(std::move(context));
   return {
       [self](const FrameReceived& received) { self->state.OnFrame(received); },
+      [self](const FrameDecoded& decoded) { self->state.OnFrameDecoded(decoded); },
       [self](const ReadingEnded& ended) { self->state.OnReadingEnded(ended.status); },
       [self](const WritingFailed& failed) { self->state.OnWritingFailed(failed.status); },
       [self](const DescriptorReceived& received) { self->state.OnDescriptor(received); },

@@ -101,6 +101,7 @@ class DispatcherState {
 
   void Start(DispatcherContext context);
   void OnFrame(const FrameReceived& received);
+  void OnFrameDecoded(const FrameDecoded& decoded);
   void OnReadingEnded(const absl::Status& status);
   void OnWritingFailed(const absl::Status& status);
   void OnDescriptor(const DescriptorReceived& received);
@@ -166,6 +167,8 @@ class DispatcherState {
   Credit MakeCredit(const ReadCredit::Amount& amount);
   void HandleHeld();
   void HandleOvertaking();
+  // Has a large frame decoded elsewhere. Returns false if it is to be handled as it is.
+  bool AwaitsDecoding(HeldFrame& held);
   Outcome Handle(const HeldFrame& held);
   Outcome Route(const Current& current, linkw::DriverMessage message);
   void Reply(uint64_t correlation, linkw::WorkerMessage message);

@@ -1,6 +1,7 @@
 #ifndef SUPERFLUID_ACTORS_DISPATCH_HELD_FRAMES_H_
 #define SUPERFLUID_ACTORS_DISPATCH_HELD_FRAMES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -8,7 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "protocol/frames/frame.h"
+#include "protocol/messages/messages.h"
 
 namespace superfluid {
 
@@ -22,11 +25,14 @@ enum class HeldCancel : uint8_t {
 
 // A frame that waits for its turn, with the credit that it holds.
 struct HeldFrame {
-  std::shared_ptr<const linkw::Frame> frame;
-  std::shared_ptr<const void> credit;  // for as long as its contents are held
-  std::shared_ptr<const void> turn;    // of live audio: until it is handed on
-  int64_t since_ns = 0;                // when it arrived
+  std::shared_ptr<const linkw::Frame> frame;  // without its payload once others decode that
+  size_t payload_bytes = 0;
+  std::shared_ptr<const void> credit = {};  // for as long as its contents are held
+  std::shared_ptr<const void> turn = {};    // of live audio: until it is handed on
+  int64_t since_ns = 0;                     // when it arrived
   HeldCancel cancel = HeldCancel::kNone;
+  bool decodes_elsewhere = false;
+  std::shared_ptr<absl::StatusOr<linkw::DriverMessage>> decoded = {};  // there, once it is done
 };
 
 // The frames of one link that have not been handled, in the order sent, and since when the first of
@@ -39,7 +45,7 @@ class HeldFrames {
   size_t size() const { return frames_.size(); }
 
   // REQUIRES: !empty().
-  const HeldFrame& front() const { return frames_.front(); }
+  HeldFrame& front() { return frames_.front(); }
 
   // Drops the first frame, which was handled. The next one waits for nothing yet.
   void Pop() {

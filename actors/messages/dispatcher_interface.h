@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "actors/messages/drain_scope.h"
 #include "actors/messages/link_writer_interface.h"
@@ -24,6 +25,13 @@ namespace superfluid {
 // A whole frame arrived. From LinkReader, in the order of the socket.
 struct FrameReceived {
   std::shared_ptr<const linkw::Frame> frame;
+};
+
+// The message of a frame that is too large to be decoded on the link's thread, or what is wrong
+// with it. From a thread that may block.
+struct FrameDecoded {
+  uint64_t seq = 0;
+  std::shared_ptr<absl::StatusOr<linkw::DriverMessage>> message;
 };
 
 // No more frames will come: OK if the peer closed its end between two frames, else what was wrong
@@ -150,17 +158,18 @@ struct EndLink {
 
 // The hub of one link. See dispatcher.h.
 using Dispatcher =
-    compat::Handle<caf::result<void>(FrameReceived), caf::result<void>(ReadingEnded),
-                   caf::result<void>(WritingFailed), caf::result<void>(DescriptorReceived),
-                   caf::result<void>(DescriptorsEnded), caf::result<void>(DescriptorChannelOpened),
-                   caf::result<void>(DescriptorOverdue), caf::result<void>(DeadlineReached),
-                   caf::result<void>(RequestFinished), caf::result<void>(CallDone),
-                   caf::result<void>(BufferAllocated), caf::result<void>(BufferAttached),
-                   caf::result<void>(BufferLent), caf::result<void>(ArtifactsChecked),
-                   caf::result<void>(FileCopied), caf::result<void>(RepliesWritten),
-                   caf::result<void>(DrainLink), caf::result<void>(DrainOverdue),
-                   caf::result<void>(HelloOverdue), caf::result<void>(SendTelemetry),
-                   caf::result<void>(EndLink), caf::result<void>(EngineReady)>;
+    compat::Handle<caf::result<void>(FrameReceived), caf::result<void>(FrameDecoded),
+                   caf::result<void>(ReadingEnded), caf::result<void>(WritingFailed),
+                   caf::result<void>(DescriptorReceived), caf::result<void>(DescriptorsEnded),
+                   caf::result<void>(DescriptorChannelOpened), caf::result<void>(DescriptorOverdue),
+                   caf::result<void>(DeadlineReached), caf::result<void>(RequestFinished),
+                   caf::result<void>(CallDone), caf::result<void>(BufferAllocated),
+                   caf::result<void>(BufferAttached), caf::result<void>(BufferLent),
+                   caf::result<void>(ArtifactsChecked), caf::result<void>(FileCopied),
+                   caf::result<void>(RepliesWritten), caf::result<void>(DrainLink),
+                   caf::result<void>(DrainOverdue), caf::result<void>(HelloOverdue),
+                   caf::result<void>(SendTelemetry), caf::result<void>(EndLink),
+                   caf::result<void>(EngineReady)>;
 
 }  // namespace superfluid
 

@@ -18,6 +18,7 @@ inline constexpr uint32_t kFrameCredit = 256;                   // CHAN-12: 256 
 inline constexpr uint32_t kUrgentCredit = 32;                   // PING and cancels, beside those
 inline constexpr uint64_t kByteCredit = uint64_t{16} << 20;     // payloads of all of them
 inline constexpr size_t kSmallPayloadBytes = size_t{64} << 10;  // larger ones hold credit till used
+inline constexpr size_t kDecodeHereBytes = size_t{256} << 10;   // larger ones block `link` too long
 
 // ---- Frames that go out (ALWAYS-4, ALWAYS-5)
 

@@ -114,5 +114,31 @@ TEST_F(LinkCostTest, ACancelCostsInProportionToWhatItCancels) {
   EXPECT_LE(many.writes, 16u) << "answers that are ready together leave together";
 }
 
+TEST_F(LinkCostTest, ALargeFrameIsDecodedElsewhere) {
+  Peer& peer = StartDriver();
+  readers_->hangs = true;
+  const uint64_t large = peer.Send(linkw::StateSyncRequest{
+      linkw::ForwardStage{.tokens = {1}, .hidden_in = std::string(size_t{1} << 20, 'h')}});
+  const uint64_t behind = peer.Send(linkw::StateSyncRequest{linkw::GetLoraId{}});
+  const uint64_t ping = peer.Send(linkw::Ping{});
+  Run();
+  EXPECT_EQ(peer.received().size(), 1u);
+  peer.Expect<linkw::Pong>(ping);
+  readers_->hangs = false;
+  Run();
+  peer.Expect<linkw::StateSyncResult>(large);
+  peer.Expect<linkw::StateSyncResult>(behind);
+  EXPECT_TRUE(peer.empty());
+}
+
+TEST_F(LinkCostTest, ALargeFrameIsDecodedHereIfNobodyElseCan) {
+  Peer& peer = StartDriver();
+  readers_->is_full = true;
+  const uint64_t large = peer.Send(linkw::StateSyncRequest{
+      linkw::ForwardStage{.tokens = {1}, .hidden_in = std::string(size_t{1} << 20, 'h')}});
+  Run();
+  peer.Expect<linkw::StateSyncResult>(large);
+}
+
 }  // namespace
 }  // namespace superfluid
