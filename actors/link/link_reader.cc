@@ -1,5 +1,6 @@
 #include "actors/link/link_reader.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,8 +10,8 @@
 namespace superfluid {
 namespace {
 
-// How much is read before it is the turn of others, so that a peer that floods the socket cannot
-// keep the thread for ever.
+// How much is read before it is the turn of others, and all sockets are looked at: the bytes of a
+// large frame keep nobody waiting for longer than it takes to copy these.
 constexpr size_t kBytesPerTurn = size_t{64} << 10;
 
 // A payload of this size or less needs no byte credit: the frame credit bounds them well enough.
@@ -38,9 +39,8 @@ void LinkReaderState::OnReadable() {
   const uint64_t stop_at = decoder_.bytes_received() + kBytesPerTurn;
   ReadOutcome outcome = ReadOutcome::kMore;
   while (!ended_ && DecodeSome()) {
-    if (outcome == ReadOutcome::kDrained) return WaitUntilReadable();
-    if (decoder_.bytes_received() >= stop_at) {
-      return compat::Send(self_, LinkReader(self_), ReadSocket{});
+    if (outcome == ReadOutcome::kDrained || decoder_.bytes_received() >= stop_at) {
+      return WaitUntilReadable();
     }
     outcome = ReadSome();
     if (outcome == ReadOutcome::kStop) return;
@@ -86,7 +86,8 @@ bool LinkReaderState::DecodeSome() {
 }
 
 LinkReaderState::ReadOutcome LinkReaderState::ReadSome() {
-  const absl::Span<char> room = decoder_.Prepare();
+  absl::Span<char> room = decoder_.Prepare();
+  room = room.first(std::min(room.size(), kBytesPerTurn));
   const absl::StatusOr<IoResult> read = stream_->Read(room);
   if (!read.ok()) {
     End(read.status());

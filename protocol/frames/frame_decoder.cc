@@ -16,8 +16,10 @@
 namespace superfluid::linkw {
 namespace {
 
-// A payload's memory grows by at most this much ahead of the bytes that arrived.
+// A payload takes memory for this much at first, and for all of it once so much has arrived.
 constexpr size_t kPayloadStep = size_t{1} << 20;
+// That memory is touched at most so far ahead of the bytes that arrived.
+constexpr size_t kFillStep = size_t{128} << 10;
 // What is left of a payload is read straight into it if it is at least this much.
 constexpr size_t kDirectReadBytes = FrameDecoder::kReadBytes;
 
@@ -74,10 +76,17 @@ bool FrameDecoder::ReadsDirectly() const {
          header_->payload_len - payload_taken_ >= kDirectReadBytes;
 }
 
-// In steps, so that what is filled with zeros first is a fraction of what is then read.
+// In steps, so that what is filled with zeros first is a fraction of what is then read. What has
+// arrived moves once: whoever reads does other things between two reads, and for as long as a copy
+// of megabytes takes it would not.
 void FrameDecoder::GrowPayload() {
   if (payload_.size() - payload_taken_ >= kDirectReadBytes) return;
-  payload_.resize(std::min<size_t>(header_->payload_len, payload_taken_ + kPayloadStep));
+  const size_t size = std::min<size_t>(header_->payload_len, payload_taken_ + kFillStep);
+  if (size > payload_.capacity()) {
+    const size_t limit = size > kPayloadStep ? header_->payload_len : kPayloadStep;
+    payload_.reserve(std::min<size_t>(header_->payload_len, limit));
+  }
+  payload_.resize(size);
 }
 
 void FrameDecoder::MakeRoom(size_t size) {

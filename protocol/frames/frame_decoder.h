@@ -25,8 +25,9 @@ namespace superfluid::linkw {
 //   }
 //
 // A header is checked whole (magic, crc32, version, the payload limit of its type, seq = last + 1)
-// before anything is allocated for its payload, and the payload's memory then grows with the bytes
-// that really arrive. Memory: one read buffer, and one payload of at most the limit of its type.
+// before anything is allocated for its payload. What the payload then takes grows with the bytes
+// that really arrive: a MiB at first, and room for all of it, not yet touched, after that MiB.
+// Memory: one read buffer, and one payload of at most the limit of its type.
 //
 // Unknown types: a droppable frame is skipped and counted. A required one is delivered, once its
 // last byte was skipped, with an empty payload, so that the caller can answer UNIMPLEMENTED. Either

@@ -370,5 +370,25 @@ TEST_F(FrameDecoderTest, AnUnknownPayloadAboveMaxFrameEndsTheLink) {
   ExpectError(std::string_view(bytes.data(), bytes.size()), Status::kProtocolError);
 }
 
+// Whoever reads serves others between two reads, not while megabytes are moved.
+TEST_F(FrameDecoderTest, WhatArrivedOfALargePayloadMovesOnce) {
+  const std::string bytes = MakeFrame(MessageType::kStateSyncRequest, std::string(8u << 20, 'x'));
+  std::vector<const char*> starts;  // of the memory that the payload is read into
+  for (size_t read = 0; read < bytes.size();) {
+    const absl::Span<char> space = decoder_.Prepare();
+    const size_t size = std::min({space.size(), bytes.size() - read, size_t{64} << 10});
+    std::memcpy(space.data(), bytes.data() + read, size);
+    const char* const start = space.data() - (read - std::min(read, kFrameHeaderBytes));
+    if (starts.empty() || starts.back() != start) starts.push_back(start);
+    decoder_.Commit(size);
+    read += size;
+    if (read < bytes.size()) {
+      EXPECT_TRUE(Drain().empty());
+    }
+  }
+  EXPECT_LE(starts.size(), 4u) << "the read buffer, a MiB, all of it, and the buffer for the rest";
+  EXPECT_EQ(Drain().size(), 1u);
+}
+
 }  // namespace
 }  // namespace superfluid::linkw
