@@ -131,38 +131,6 @@ void DispatcherState::HandleHeld() {
   MakeRoomForAwaited();
 }
 
-// Megabytes take milliseconds, in which no other link of the thread is served. What is behind such
-// a frame waits; PING and cancels overtake it. The task has the payload to itself, and frees it.
-bool DispatcherState::AwaitsDecoding(HeldFrame& held) {
-  if (held.decodes_elsewhere) return held.decoded == nullptr;
-  const linkw::Frame& frame = *held.frame;
-  if (held.payload_bytes <= kDecodeHereBytes || !linkw::IsKnown(frame.header.type) ||
-      !Admit(session_.phase(), session_.role(), frame.type()).ok()) {
-    return false;
-  }
-  const compat::Weak<Dispatcher> dispatcher{Dispatcher(self_)};
-  const absl::Status begun = context_.readers->Begin([dispatcher, payload = held.frame]() mutable {
-    FrameDecoded decoded{.seq = payload->header.seq,
-                         .message = std::make_shared<absl::StatusOr<linkw::DriverMessage>>(
-                             linkw::ParseDriverMessage(payload->type(), payload->payload))};
-    payload.reset();
-    compat::SendFromOutside(dispatcher.Lock(), std::move(decoded));
-  });
-  held.decodes_elsewhere = begun.ok();
-  if (!begun.ok()) return false;
-  held.frame = std::make_shared<const linkw::Frame>(
-      linkw::Frame{.header = frame.header, .payload = {}, .offset = frame.offset});
-  return true;
-}
-
-void DispatcherState::OnFrameDecoded(const FrameDecoded& decoded) {
-  if (session_.ended() || held_.empty()) return;
-  HeldFrame& held = held_.front();
-  if (!held.decodes_elsewhere || held.frame->header.seq != decoded.seq) return;
-  held.decoded = decoded.message;
-  HandleHeld();
-}
-
 // Handles what overtakes and came while the link's role was being decided.
 void DispatcherState::HandleOvertaking() {
   for (const HeldFrame& frame : held_.TakeOvertaking()) {

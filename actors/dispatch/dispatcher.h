@@ -167,8 +167,6 @@ class DispatcherState {
   Credit MakeCredit(const ReadCredit::Amount& amount);
   void HandleHeld();
   void HandleOvertaking();
-  // Has a large frame decoded elsewhere. Returns false if it is to be handled as it is.
-  bool AwaitsDecoding(HeldFrame& held);
   Outcome Handle(const HeldFrame& held);
   Outcome Route(const Current& current, linkw::DriverMessage message);
   void Reply(uint64_t correlation, linkw::WorkerMessage message);
@@ -237,7 +235,9 @@ class DispatcherState {
   // Ends a call whose place was reserved and which the engine will not see.
   void FailReserved(uint64_t seq, linkw::Status status, std::string text);
 
-  // dispatcher_memory.cc: descriptors, rings, buffers.
+  // dispatcher_memory.cc: descriptors, rings, buffers, large frames.
+  // Has a large frame decoded elsewhere. Returns false if it is to be handled as it is.
+  bool AwaitsDecoding(HeldFrame& held);
   Outcome On(const Current& current, const linkw::RingAttach& attach);
   Outcome On(const Current& current, const linkw::ControlAttach& attach);
   Outcome On(const Current& current, const linkw::BufAlloc& alloc);

@@ -1,6 +1,7 @@
-// Descriptors, rings, the control segment and buffers of one link.
+// Descriptors, rings, the control segment, buffers and large frames of one link.
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -12,6 +13,7 @@
 #include "actors/runtime/engine_status.h"
 #include "actors/runtime/refusal.h"
 #include "actors/runtime/status_error.h"
+#include "protocol/codec/codec.h"
 #include "protocol/messages/status.h"
 #include "spdlog/spdlog.h"
 
@@ -274,6 +276,38 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
                                              const linkw::BufRelease& release) {
   compat::Send(self_, state_ops_, ReleaseBuffer{.id = release.buf_id, .only = nullptr});
   return Outcome::kHandled;
+}
+
+// Megabytes take milliseconds, in which no other link of the thread is served. What is behind such
+// a frame waits; PING and cancels overtake it. The task has the payload to itself, and frees it.
+bool DispatcherState::AwaitsDecoding(HeldFrame& held) {
+  if (held.decodes_elsewhere) return held.decoded == nullptr;
+  const linkw::Frame& frame = *held.frame;
+  if (held.payload_bytes <= kDecodeHereBytes || !linkw::IsKnown(frame.header.type) ||
+      !Admit(session_.phase(), session_.role(), frame.type()).ok()) {
+    return false;
+  }
+  const compat::Weak<Dispatcher> dispatcher{Dispatcher(self_)};
+  const absl::Status begun = context_.readers->Begin([dispatcher, payload = held.frame]() mutable {
+    FrameDecoded decoded{.seq = payload->header.seq,
+                         .message = std::make_shared<absl::StatusOr<linkw::DriverMessage>>(
+                             linkw::ParseDriverMessage(payload->type(), payload->payload))};
+    payload.reset();
+    compat::SendFromOutside(dispatcher.Lock(), std::move(decoded));
+  });
+  held.decodes_elsewhere = begun.ok();
+  if (!begun.ok()) return false;
+  held.frame = std::make_shared<const linkw::Frame>(
+      linkw::Frame{.header = frame.header, .payload = {}, .offset = frame.offset});
+  return true;
+}
+
+void DispatcherState::OnFrameDecoded(const FrameDecoded& decoded) {
+  if (session_.ended() || held_.empty()) return;
+  HeldFrame& held = held_.front();
+  if (!held.decodes_elsewhere || held.frame->header.seq != decoded.seq) return;
+  held.decoded = decoded.message;
+  HandleHeld();
 }
 
 }  // namespace superfluid
