@@ -8,12 +8,16 @@
 #include "protocol/frames/frame.h"
 #include "protocol/messages/message_type.h"
 #include "tests/simulation/dice.h"
+#include "tests/simulation/fault_actions.h"
 #include "tests/simulation/work_actions.h"
 
 namespace superfluid::simulation {
 namespace {
 
 constexpr size_t kMostPeers = 24;
+// What a link's stream holds in each direction.
+constexpr size_t kNarrow = size_t{4} << 10;
+constexpr size_t kWide = size_t{1} << 20;
 
 void AttachBuffer(Dice& dice, Peer& peer) {
   static constexpr std::array kCopies = {1, 1, 1, 1, 1, 0, 0, 2};
@@ -76,7 +80,7 @@ Peer& AddPeer(Scene& scene, bool driver, bool with_descriptors, size_t capacity_
   const int number = static_cast<int>(scene.peers.size()) + 1;
   return scene.peers.emplace_back(number, driver,
                                   scene.world.Connect(with_descriptors, capacity_bytes),
-                                  scene.oracle, scene.world, scene.trace);
+                                  capacity_bytes, scene.oracle, scene.world, scene.trace);
 }
 
 void ConnectOddly(Dice& dice, Scene& scene) {
@@ -116,20 +120,16 @@ void Advance(Dice& dice, Scene& scene) {
   scene.world.Advance(absl::Milliseconds(dice.Between(1, dice.Pick(kMost))));
 }
 
-void Pause(Dice& dice, Scene& scene) {
-  const uint32_t ms = dice.Between(1, 120'000);
-  for (Peer& peer : scene.peers) peer.oracle().OnPaused(int64_t{ms} * 1'000'000);
-  scene.world.Pause(absl::Milliseconds(ms));
-}
-
 bool Connects(const Action& action, Dice& dice, Scene& scene) {
   switch (action.kind) {
     case ActionKind::kConnectDriver:
-      if (scene.peers.size() < kMostPeers) ConnectDriver(scene, !dice.OneIn(8));
+      if (scene.peers.size() < kMostPeers) {
+        ConnectDriver(scene, !dice.OneIn(8), dice.OneIn(4) ? kNarrow : kWide);
+      }
       return true;
     case ActionKind::kConnectObserver:
       if (scene.peers.size() < kMostPeers) {
-        Peer& peer = AddPeer(scene, false, false, size_t{256} << 10);
+        Peer& peer = AddPeer(scene, false, false, dice.OneIn(3) ? kNarrow : kWide);
         peer.Send(linkw::Hello{.client_name = "observer", .role = linkw::Role::kObserver});
       }
       return true;
@@ -147,16 +147,8 @@ bool ConcernsAll(const Action& action, Dice& dice, Scene& scene) {
     case ActionKind::kAdvance:
       Advance(dice, scene);
       return true;
-    case ActionKind::kPause:
-      Pause(dice, scene);
-      return true;
-    case ActionKind::kActorDies:
-      if (!scene.world.KillAnActor()) return true;
-      ++scene.deaths;
-      scene.oracle.AllowEnds(true);
-      return true;
     default:
-      return Connects(action, dice, scene);
+      return CarryOutFault(action.kind, dice, scene) || Connects(action, dice, scene);
   }
 }
 
@@ -185,6 +177,10 @@ void OfLink(const Action& action, Dice& dice, Scene& scene, Peer& peer) {
       return;
     case ActionKind::kReadOrNot:
       return ReadOrNot(dice, peer);
+    case ActionKind::kFlood:
+      return Flood(dice, peer);
+    case ActionKind::kInsideStep:
+      return HappenInsideStep(dice, scene, peer);
     case ActionKind::kDrain:
       return Drain(dice, scene, peer);
     default:
@@ -194,10 +190,12 @@ void OfLink(const Action& action, Dice& dice, Scene& scene, Peer& peer) {
 
 }  // namespace
 
-Peer& ConnectDriver(Scene& scene, bool with_rings) {
-  Peer& peer = AddPeer(scene, true, true, size_t{1} << 20);
+Peer& ConnectDriver(Scene& scene, bool with_rings, size_t capacity_bytes) {
+  Peer& peer = AddPeer(scene, true, true, capacity_bytes);
   peer.Send(linkw::Hello{.client_name = "driver", .role = linkw::Role::kDriver});
-  if (with_rings) peer.AttachRings();
+  if (!with_rings) return peer;
+  peer.AttachRings();
+  for (uint64_t id = 1; id <= kFirstBuffers; ++id) peer.AttachBuffer(id, kBufferBytes, 1);
   return peer;
 }
 

@@ -17,6 +17,7 @@ struct Scene {
   Oracle& oracle;
   Peer::Trace trace;
   size_t deaths = 0;       // of actors
+  size_t pauses = 0;       // of the process
   bool shut_down = false;  // a peer asked for the worker's end
   std::deque<Peer> peers;  // those whose links are over, too
 };
@@ -25,8 +26,10 @@ struct Scene {
 // among what there is. An action that finds nothing to concern does nothing.
 void CarryOut(const Action& action, Scene& scene);
 
-// Connects a driver and sends its HELLO, its rings and its control segment.
-Peer& ConnectDriver(Scene& scene, bool with_rings);
+// Connects a driver and sends its HELLO, its rings and its control segment. `capacity_bytes`: what
+// its stream holds in each direction.
+Peer& ConnectDriver(Scene& scene, bool with_rings, size_t capacity_bytes = size_t{1} << 20);
+
 }  // namespace superfluid::simulation
 
 #endif  // SUPERFLUID_TESTS_SIMULATION_ACTIONS_H_

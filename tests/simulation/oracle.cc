@@ -21,6 +21,8 @@ constexpr int64_t kStopSlackNs = 100 * kMs;
 constexpr int64_t kBytesPerMs = 32;
 constexpr int64_t kSegmentMs = 100;
 constexpr int64_t kClaimNs = 250 * kMs;  // ROLE-1
+// Requests taken that wait for nothing but the link: 256 of CHAN-12, and as many answers.
+constexpr size_t kMostHeld = 512;
 
 }  // namespace
 
@@ -31,6 +33,8 @@ void LinkOracle::Fail(const std::string& what) {
 void LinkOracle::OnSent(uint64_t seq, const linkw::DriverMessage& message, int64_t now_ns) {
   Request request{.type = std::visit(TypeOf(), message), .sent_ns = now_ns};
   if (AnswerTo(request.type) == MessageType::kError) request.expect = Expect::kNothing;
+  if (std::holds_alternative<linkw::Ping>(message)) request.instant = true;
+  if (std::holds_alternative<linkw::DrainRequest>(message)) drain_was_asked_ = true;
   if (std::holds_alternative<linkw::StateOpSubmit>(message)) request.expect = Expect::kOp;
   if (const auto* tick = std::get_if<linkw::TickSubmit>(&message)) Sent(request, *tick);
   if (const auto* call = std::get_if<linkw::StateSyncRequest>(&message)) Sent(request, *call);
@@ -72,9 +76,11 @@ void LinkOracle::Sent(Request& request, const linkw::TickSubmit& tick) {
 }
 
 void LinkOracle::Sent(Request& request, const linkw::StateSyncRequest& call) {
+  request.instant = std::holds_alternative<linkw::Capabilities>(call.call);
   const auto* const transcribe = std::get_if<linkw::Transcribe>(&call.call);
   if (transcribe == nullptr) return;
   request.transcription = true;
+  request.control_slot = transcribe->control_slot;
   request.streams = transcribe->stream;
   request.steps_seen = transcribe->stream && transcribe->partial_results &&
                        std::holds_alternative<linkw::AudioLive>(transcribe->audio) &&
@@ -89,14 +95,25 @@ void LinkOracle::SentCancel(uint64_t request_seq, int64_t now_ns) {
   for (auto& [seq, request] : requests_) {
     if (!request.transcription || (request_seq != 0 && seq != request_seq)) continue;
     if (request.stop_ns == 0) request.stop_ns = now_ns;
+    request.stop_is_word = false;
+    request.stop_was_asked = true;
     request.live_open = false;
   }
 }
 
-void LinkOracle::OnStopWord(uint64_t seq, int64_t now_ns) {
+void LinkOracle::OnStopWord(uint32_t slot, uint64_t seq, int64_t now_ns, bool seen) {
+  const uint64_t before = std::exchange(stop_words_[slot], seq);
+  if (before == seq) return;
+  if (const auto it = requests_.find(before); it != requests_.end() && it->second.stop_is_word) {
+    it->second.stop_ns = 0;
+    it->second.stop_is_word = false;
+  }
   const auto it = requests_.find(seq);
-  if (it == requests_.end() || it->second.stop_ns != 0) return;
+  if (it == requests_.end() || it->second.control_slot != slot) return;
+  it->second.stop_was_asked = true;
+  if (it->second.stop_ns != 0 || !seen) return;
   it->second.stop_ns = now_ns;
+  it->second.stop_is_word = true;
 }
 
 void LinkOracle::OnSentOdd(uint64_t seq) {
@@ -134,7 +151,7 @@ void LinkOracle::AtRest(int64_t now_ns) {
   if (over() || !reading_ || oracle_.ends_allowed()) return;
   if (!broke_.empty()) return Fail(absl::StrCat("FRAME-16: the link stays after ", broke_));
   if (hello_seq_ != 0 && requests_.at(hello_seq_).finals == 0 &&
-      now_ns - hello_ns_ > kClaimNs + kTimerSlackNs) {
+      now_ns - hello_ns_ > kClaimNs + kTimerSlackNs + oracle_.fault_ns()) {
     Fail("ROLE-1: HELLO has no answer");
   }
   if (!acked_) return;
@@ -143,13 +160,15 @@ void LinkOracle::AtRest(int64_t now_ns) {
     if (request.type == MessageType::kPing) Fail(absl::StrCat("PING-1: ping ", seq, " waits"));
     CheckShare(seq, request, now_ns);
     if (HeldBack(now_ns)) continue;
-    const bool late = request.deadline_ns != 0 &&
-                      now_ns > request.deadline_ns + kTimerSlackNs + kDescriptorWaitNs;
+    // A deadline counts from the receipt.
+    const bool late =
+        request.deadline_ns != 0 && !stopped_reading_ &&
+        now_ns > request.deadline_ns + kTimerSlackNs + kDescriptorWaitNs + oracle_.fault_ns();
     if (late) {
       Fail(absl::StrCat(request.transcription ? "STT-6" : "TICK-23", ": ", seq,
                         " missed its deadline"));
     }
-    if (request.stop_ns != 0 && now_ns > request.stop_ns + kStopSlackNs) {
+    if (request.stop_ns != 0 && now_ns > request.stop_ns + kStopSlackNs + oracle_.fault_ns()) {
       Fail(absl::StrCat("ALWAYS-7: ", seq, " goes on ", (now_ns - request.stop_ns) / kMs,
                         " ms after its cancel"));
     }
@@ -193,6 +212,15 @@ size_t LinkOracle::Unanswered() const {
   return static_cast<size_t>(std::count_if(requests_.begin(), requests_.end(), [](const auto& it) {
     return it.second.expect != Expect::kNothing && it.second.finals == 0;
   }));
+}
+
+void LinkOracle::CheckHeld(uint64_t taken, size_t in_stream) {
+  const auto held =
+      std::count_if(requests_.begin(), requests_.upper_bound(taken),
+                    [](const auto& it) { return it.second.instant && it.second.finals == 0; });
+  if (static_cast<size_t>(held) <= kMostHeld + in_stream) return;
+  Fail(absl::StrCat("ALWAYS-4: ", held,
+                    " requests were taken from a peer that does not read their answers"));
 }
 
 void Oracle::OnGranted(const LinkOracle& link) {

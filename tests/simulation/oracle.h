@@ -42,11 +42,15 @@ class LinkOracle {
   // Sent a message that names a descriptor, and not (or not yet) the descriptor.
   void OnDescriptorMissing(int64_t now_ns);
   void OnHungUp();
-  void SetReading(bool reading) { reading_ = reading; }
+  void SetReading(bool reading) {
+    reading_ = reading;
+    stopped_reading_ = stopped_reading_ || !reading;
+  }
   // The process did not run for `time_ns`.
   void OnPaused(int64_t time_ns);
-  // Asked a request to stop without a message: stop word of the control segment.
-  void OnStopWord(uint64_t seq, int64_t now_ns);
+  // Wrote a request's number (0: took it back) into a stop word of the control segment, which asks
+  // the request that named the word to stop without a message; `seen`: the worker looks there.
+  void OnStopWord(uint32_t slot, uint64_t seq, int64_t now_ns, bool seen);
 
   // ---- What the worker did.
 
@@ -57,6 +61,9 @@ class LinkOracle {
   // ---- Checks.
 
   void AtRest(int64_t now_ns);
+  // The worker has taken the peer's frames up to `taken`; at most `in_stream` answers lie in the
+  // stream and were not read.
+  void CheckHeld(uint64_t taken, size_t in_stream);
   // Everything was sent that the open requests wait for, and time enough has passed.
   void AtEnd();
 
@@ -80,6 +87,7 @@ class LinkOracle {
     int64_t sent_ns = 0;
     int finals = 0;
     bool refused = false;
+    bool instant = false;  // its answer needs nothing but the link
     // Of an op.
     std::optional<linkw::OpHandle> op;
     // Of a transcription.
@@ -89,7 +97,10 @@ class LinkOracle {
     uint32_t final_segments = 0;
     int64_t last_start_ms = 0;
     int64_t audio_ms = 0;
-    int64_t stop_ns = 0;  // when its end was asked for; 0: never
+    int64_t stop_ns = 0;          // when its end was asked for; 0: never
+    uint32_t control_slot = 0;    // the stop word that it named, from 1; 0: none
+    bool stop_is_word = false;    // it was asked for by that alone, and may be taken back
+    bool stop_was_asked = false;  // if only for a while
     // Of a transcription that streams partial segments: one for each of its engine steps.
     bool steps_seen = false;
     int64_t sent_audio_ms = 0;
@@ -142,6 +153,7 @@ class LinkOracle {
   bool acked_ = false;
   bool reading_ = true;
   bool always_read_ = true;
+  bool stopped_reading_ = false;  // once: the worker may have read this peer late
   bool hung_up_ = false;
   bool closed_ = false;
   bool fatal_ = false;
@@ -152,6 +164,8 @@ class LinkOracle {
   std::set<linkw::OpHandle> listed_;
   int64_t received_ns_ = 0;   // when the frame in hand was received
   uint64_t drained_seq_ = 0;  // of the DRAIN_REQ that was answered by DRAINED
+  bool drain_was_asked_ = false;
+  std::map<uint32_t, uint64_t> stop_words_;  // by slot, from 1: the number in it
 };
 
 // Holds a worker against the contract over all of its links.
@@ -174,6 +188,9 @@ class Oracle {
     step_ns_ = step_ns;
     longest_ns_ = longest_ns;
   }
+  // What a step that is slow or hangs takes longer, in a session with such an engine.
+  void SetFault(int64_t fault_ns) { fault_ns_ = fault_ns; }
+  int64_t fault_ns() const { return fault_ns_; }
   int64_t step_ns() const { return step_ns_; }
   int64_t longest_ns() const { return longest_ns_; }
   // Transcriptions that are open on all links.
@@ -191,6 +208,7 @@ class Oracle {
   std::map<std::string, int64_t> counts_;
   int64_t step_ns_ = 0;
   int64_t longest_ns_ = 0;
+  int64_t fault_ns_ = 0;
   int open_ = 0;
   int most_open_ = 0;
   int driving_ = 0;  // the number of the link that has the role; 0: none

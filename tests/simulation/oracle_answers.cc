@@ -112,6 +112,9 @@ void LinkOracle::Got(uint64_t seq, Request& request, const linkw::TickEmit& emit
 void LinkOracle::Got(uint64_t seq, Request& request, const linkw::TickResult& result) {
   Finish(seq, request, MessageType::kTickResult, result.status);
   const linkw::TickEvents& events = result.events;
+  if (result.status == Status::kCancelled && !drain_was_asked_ && !oracle_.ends_allowed()) {
+    Fail(absl::StrCat("TICK-23: tick ", seq, " is CANCELLED, which nobody asked for"));
+  }
   if (result.status == Status::kOk && events.lanes.size() != request.tags.size()) {
     Fail(absl::StrCat("TICK-2: tick ", seq, " has ", events.lanes.size(), " events for ",
                       request.tags.size(), " lanes"));
@@ -178,7 +181,8 @@ void LinkOracle::Stepped(uint64_t seq, Request& request, int64_t end_ms) {
 // of work share evenly, so k steps take about k * (n + 2) steps' time.
 void LinkOracle::CheckShare(uint64_t seq, const Request& request, int64_t now_ns) {
   if (!request.steps_seen || request.steps == 0 || !always_read_ || request.stop_ns != 0) return;
-  if (oracle_.step_ns() == 0 || request.ready_since_ns == 0) return;
+  // A step that is slow or hangs comes in each job's life.
+  if (oracle_.step_ns() == 0 || oracle_.fault_ns() != 0 || request.ready_since_ns == 0) return;
   const int64_t rivals = oracle_.most_open() + 2;
   const int64_t waits_ns = now_ns - request.ready_since_ns;
   if (waits_ns > kShareSlackNs + kShareSlack * rivals * oracle_.longest_ns()) {
@@ -214,8 +218,10 @@ void LinkOracle::CheckTranscript(const Request& request, const linkw::StateSyncR
     Fail(absl::StrCat("STT-2: ", request.final_segments, " segments came, the answer has ",
                       transcript->segments.size()));
   }
-  if (result.status == Status::kCancelled && request.stop_ns == 0 && drained_seq_ == 0 &&
-      !oracle_.ends_allowed()) {
+  if (result.status == Status::kCancelled && !request.stop_was_asked) {
+    if (!drain_was_asked_ && !oracle_.ends_allowed()) {
+      Fail("ALWAYS-7: a transcription is CANCELLED, which nobody asked for");
+    }
     oracle_.Count("cancelled by a drain");
   }
 }

@@ -93,6 +93,47 @@ TEST_F(OracleTest, SeesATranscriptionThatOutlivesItsCancel) {
   EXPECT_THAT(oracle_.violations(), ElementsAre(HasSubstr("ALWAYS-7")));
 }
 
+TEST_F(OracleTest, SeesATranscriptionThatOutlivesItsStopWord) {
+  linkw::StateSyncRequest speech = Speech();
+  std::get<linkw::Transcribe>(speech.call).control_slot = 3;
+  link_.OnSent(2, speech, 0);
+  link_.OnStopWord(/*slot=*/3, /*seq=*/2, kSecond, /*seen=*/true);
+  link_.AtRest(kSecond + kSecond / 100);
+  EXPECT_THAT(oracle_.violations(), IsEmpty());
+  link_.AtRest(2 * kSecond);
+  EXPECT_THAT(oracle_.violations(), ElementsAre(HasSubstr("ALWAYS-7")));
+}
+
+TEST_F(OracleTest, AcceptsThatAStopWordIsTakenBackOrMeansAnother) {
+  linkw::StateSyncRequest speech = Speech();
+  std::get<linkw::Transcribe>(speech.call).control_slot = 3;
+  link_.OnSent(2, speech, 0);
+  link_.OnStopWord(3, 2, 0, true);
+  link_.OnStopWord(3, 0, 0, true);
+  link_.OnStopWord(4, 2, 0, true);
+  link_.AtRest(2 * kSecond);
+  EXPECT_THAT(oracle_.violations(), IsEmpty());
+}
+
+TEST_F(OracleTest, SeesWhatIsCancelledThoughNobodyAsked) {
+  link_.OnSent(2, linkw::TickSubmit{}, 0);
+  Answer(2, linkw::TickResult{.status = Status::kCancelled, .message = {}, .events = {}});
+  EXPECT_THAT(oracle_.violations(), ElementsAre(HasSubstr("TICK-23")));
+  link_.OnSent(3, Speech(), 0);
+  Answer(3, Transcript(Status::kCancelled, 0));
+  EXPECT_THAT(oracle_.violations(), ElementsAre(HasSubstr("TICK-23"), HasSubstr("ALWAYS-7")));
+}
+
+TEST_F(OracleTest, SeesAQueueThatGrowsWithoutBound) {
+  constexpr uint64_t kMany = 700;
+  for (uint64_t seq = 2; seq < 2 + kMany; ++seq) link_.OnSent(seq, linkw::Ping{}, 0);
+  link_.CheckHeld(/*taken=*/400, /*in_stream=*/100);
+  link_.CheckHeld(1 + kMany, 200);
+  EXPECT_THAT(oracle_.violations(), IsEmpty());
+  link_.CheckHeld(1 + kMany, 100);
+  EXPECT_THAT(oracle_.violations(), ElementsAre(HasSubstr("ALWAYS-4")));
+}
+
 TEST_F(OracleTest, SeesALostSegment) {
   link_.OnSent(2, Speech(), 0);
   Answer(2, Transcript(Status::kOk, 1));

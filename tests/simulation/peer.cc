@@ -48,14 +48,15 @@ std::string Summary(const linkw::WorkerMessage& message) {
 
 }  // namespace
 
-Peer::Peer(int number, bool driver, Connection connection, Oracle& oracle, const World& world,
-           Trace trace)
+Peer::Peer(int number, bool driver, Connection connection, size_t capacity_bytes, Oracle& oracle,
+           const World& world, Trace trace)
     : number_(number),
       stream_(std::move(connection.stream)),
       descriptors_(std::move(connection.descriptors)),
       oracle_(oracle, number, driver),
       world_(world),
-      trace_(std::move(trace)) {}
+      trace_(std::move(trace)),
+      capacity_bytes_(capacity_bytes) {}
 
 void Peer::Note(const std::string& line) const {
   if (!trace_) return;
@@ -68,6 +69,7 @@ uint64_t Peer::Send(const linkw::DriverMessage& message) {
   const uint64_t seq = encoder_.next_seq();
   Note(absl::StrCat("-> ", seq, " ", NameOfType(encoded.type)));
   oracle_.OnSent(seq, message, world_.NowNs());
+  NoteQueued(seq, linkw::kFrameHeaderBytes + encoded.payload.size());
   SendBytes(encoder_.Encode(encoded.type, 0, encoded.payload).value());
   return seq;
 }
@@ -76,6 +78,7 @@ void Peer::SendOdd(uint16_t type, std::string_view payload) {
   const uint64_t seq = encoder_.next_seq();
   Note(absl::StrCat("-> ", seq, " odd frame of type ", type, ", ", payload.size(), " bytes"));
   oracle_.OnSentOdd(seq);
+  NoteQueued(seq, linkw::kFrameHeaderBytes + payload.size());
   SendBytes(encoder_.Encode(static_cast<linkw::MessageType>(type), 0, payload).value());
 }
 
@@ -107,8 +110,23 @@ void Peer::Flush() {
     const absl::StatusOr<IoResult> written = stream_->Write(absl::MakeConstSpan(&now, 1));
     if (!written.ok() || written->state != IoState::kOk) return;
     unsent_.erase(0, written->bytes);
+    written_bytes_ += written->bytes;
     if (split_) *split_ -= written->bytes;
   }
+}
+
+void Peer::NoteQueued(uint64_t seq, size_t bytes) {
+  queued_bytes_ += bytes;
+  ends_.emplace_back(seq, queued_bytes_);
+}
+
+void Peer::CheckHeld() {
+  // What was written and does not fit into the stream was taken out of it.
+  while (!ends_.empty() && ends_.front().second + capacity_bytes_ <= written_bytes_) {
+    taken_ = ends_.front().first;
+    ends_.pop_front();
+  }
+  oracle_.CheckHeld(taken_, capacity_bytes_ / linkw::kFrameHeaderBytes);
 }
 
 void Peer::HangUp() {
@@ -130,6 +148,13 @@ void Peer::AttachRings() {
   SendFd(linkw::kControlTag, control_->DuplicateFd()->get());
   for (const RingSpec& spec : {kTokenInRing, kTokenOutRing, kLogitsRing}) Send(Announce(spec));
   Send(linkw::ControlAttach{kControlBytes});
+}
+
+void Peer::WriteStopWord(uint32_t slot, uint64_t seq) {
+  if (control() == nullptr) return;
+  Note(absl::StrCat("-> stop word ", slot, " is ", seq));
+  control()->StopTranscription(slot, seq).IgnoreError();
+  oracle_.OnStopWord(slot + 1, seq, world_.NowNs(), control_is_seen_);
 }
 
 void Peer::AttachBuffer(uint64_t id, uint64_t bytes, int copies) {
@@ -201,9 +226,12 @@ void Peer::Receive(const linkw::Frame& frame) {
 }
 
 void Peer::Learn(const linkw::WorkerMessage& message) {
+  if (std::holds_alternative<linkw::ControlAck>(message)) control_is_seen_ = true;
   if (const auto* tick = std::get_if<linkw::TickResult>(&message)) {
     for (const linkw::LaneEvent& lane : tick->events.lanes) {
-      if (lane.status == linkw::Status::kOk) sequences.push_back(lane.sequence);
+      if (lane.status != linkw::Status::kOk) continue;
+      sequences.push_back(lane.sequence);
+      positions[lane.sequence] = lane.position;
     }
   } else if (const auto* grant = std::get_if<linkw::SeedGrant>(&message)) {
     if (grant->status == linkw::Status::kOk) seeds.push_back(grant->seed_handle);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/frames/frame.h"
@@ -29,8 +30,9 @@ class Peer {
  public:
   using Trace = std::function<void(const std::string& line)>;
 
-  Peer(int number, bool driver, Connection connection, Oracle& oracle, const World& world,
-       Trace trace);
+  // `capacity_bytes`: what the stream holds in each direction.
+  Peer(int number, bool driver, Connection connection, size_t capacity_bytes, Oracle& oracle,
+       const World& world, Trace trace);
 
   // ---- Frames out.
 
@@ -67,10 +69,16 @@ class Peer {
   linkw::TokenSpan Write(const std::vector<uint32_t>& tokens);
   bool usable() const { return oracle_.acked() && !oracle_.over() && !oracle_.broke(); }
   LinkOracle& oracle() { return oracle_; }
+  const LinkOracle& oracle() const { return oracle_; }
   DaemonControl* control() { return control_ ? &*control_ : nullptr; }
+  // Writes a request's number, or 0, into a stop word; slots count from 0 here.
+  void WriteStopWord(uint32_t slot, uint64_t seq);
+  // Holds against the contract what the worker took and did not answer.
+  void CheckHeld();
   bool has_rings() const { return in_.has_value(); }
 
   std::vector<linkw::SequenceId> sequences;
+  std::map<linkw::SequenceId, uint64_t> positions;  // after their last tick
   std::vector<linkw::SeedHandle> seeds;
   std::vector<linkw::OpHandle> ops;
   std::vector<uint64_t> grammars;
@@ -88,6 +96,7 @@ class Peer {
   void Receive(const linkw::Frame& frame);
   void Learn(const linkw::WorkerMessage& message);
   void SendBytes(std::string_view bytes);
+  void NoteQueued(uint64_t seq, size_t bytes);
   void Note(const std::string& line) const;
 
   const int number_;
@@ -99,12 +108,18 @@ class Peer {
   linkw::FrameEncoder encoder_;
   linkw::FrameDecoder decoder_;
   std::string unsent_;
+  const size_t capacity_bytes_;
+  uint64_t queued_bytes_ = 0;                       // frames sent, in all
+  uint64_t written_bytes_ = 0;                      // of them, into the stream
+  std::deque<std::pair<uint64_t, uint64_t>> ends_;  // seq and end of the frames not taken yet
+  uint64_t taken_ = 0;           // the last frame that the worker has taken out of the stream
   std::optional<size_t> split_;  // bytes that may still go out before FinishHalfFrame
   bool reading_ = true;
   bool closed_ = false;
   std::optional<RingWriter> in_;
   std::optional<RingReader> out_;
   std::optional<DaemonControl> control_;
+  bool control_is_seen_ = false;  // the worker said so
   uint32_t next_slot_ = 0;
   std::map<uint64_t, Segment> buffers_;
   std::deque<uint64_t> late_;  // buffers whose descriptor was not sent

@@ -31,7 +31,9 @@ constexpr std::array kNames = {"CONNECT_DRIVER", "CONNECT_OBSERVER",
                                "RELEASE_BUFFER", "PING",
                                "DRAIN",          "READ_OR_NOT",
                                "ADVANCE",        "PAUSE",
-                               "ACTOR_DIES"};
+                               "ACTOR_DIES",     "INSIDE_STEP",
+                               "FLOOD",          "KERNEL_REFUSES",
+                               "NO_THREAD",      "HANG"};
 static_assert(kNames.size() == kActionKinds);
 
 const std::vector<Weight>& CommonWeights() {
@@ -45,6 +47,7 @@ const std::vector<Weight>& CommonWeights() {
       {ActionKind::kStopWord, 1},      {ActionKind::kAttachBuffer, 2},
       {ActionKind::kReleaseBuffer, 1}, {ActionKind::kAllocBuffer, 1},
       {ActionKind::kPing, 2},          {ActionKind::kAdvance, 8},
+      {ActionKind::kInsideStep, 2},
   };
   return weights;
 }
@@ -63,6 +66,7 @@ const std::vector<Profile>& Profiles() {
        {{ActionKind::kTick, 25},
         {ActionKind::kTickBurst, 4},
         {ActionKind::kStopBit, 6},
+        {ActionKind::kInsideStep, 8},
         {ActionKind::kSeed, 4}}},
       {"state",
        {{ActionKind::kOp, 20},
@@ -88,6 +92,7 @@ const std::vector<Profile>& Profiles() {
         {ActionKind::kOddMessage, 6}}},
       {"slow reader",
        {{ActionKind::kReadOrNot, 10},
+        {ActionKind::kFlood, 1},
         {ActionKind::kTranscribe, 20},
         {ActionKind::kCall, 20},
         {ActionKind::kTickBurst, 2}}},
@@ -97,6 +102,16 @@ const std::vector<Profile>& Profiles() {
         {ActionKind::kTick, 10},
         {ActionKind::kTranscribe, 10},
         {ActionKind::kDrain, 2}}},
+      {"shortages",
+       {{ActionKind::kKernelRefuses, 8},
+        {ActionKind::kNoThread, 5},
+        {ActionKind::kHang, 5},
+        {ActionKind::kOp, 15},
+        {ActionKind::kCall, 10},
+        {ActionKind::kAttachBuffer, 10},
+        {ActionKind::kAllocBuffer, 8},
+        {ActionKind::kTranscribe, 10},
+        {ActionKind::kCancel, 4}}},
       {"drains",
        {{ActionKind::kDrain, 6}, {ActionKind::kConnectDriver, 4}, {ActionKind::kAllocBuffer, 4}}},
   };
@@ -155,12 +170,37 @@ std::vector<std::pair<std::string, std::string>> DrawEngine(Dice& dice) {
 
 }  // namespace
 
+namespace {
+
+// Draws what the engine does wrong, once in its life or in the life of each job; mostly nothing.
+// How long "slow" and "stuck" are is short enough for the watchdog to let it pass.
+std::string DrawFault(Dice& dice) {
+  static constexpr std::array kFaults = {"slow_at_step",  "stuck_at_step", "fail_at_step",
+                                         "slow_at_tick",  "stuck_at_tick", "fail_at_tick",
+                                         "wrong_at_tick", "slow_at_op",    "stuck_at_op",
+                                         "fail_at_op",    "stuck_at_call", "emit_after_cancel"};
+  return dice.OneIn(4) ? dice.Pick(kFaults) : std::string();
+}
+
+void AddFault(const std::string& fault, Dice& dice, Plan& plan) {
+  plan.fault = fault;
+  if (fault.empty()) return;
+  const bool is_flag = fault == "emit_after_cancel";
+  plan.engine_options.emplace_back(fault, is_flag ? "1" : std::to_string(dice.Between(1, 6)));
+  plan.engine_options.emplace_back("slow_us", std::to_string(kSlowUs));
+  plan.engine_options.emplace_back("stuck_ms", std::to_string(kStuckMs));
+  if (fault == "stuck_at_call") plan.engine_options.emplace_back("call_passes", "2");
+}
+
+}  // namespace
+
 std::string_view NameOf(ActionKind kind) { return kNames.at(static_cast<size_t>(kind)); }
 
 Plan MakePlan(uint64_t seed) {
   Dice dice(seed);
   const Profile& profile = dice.Pick(Profiles());
   Plan plan{.seed = seed, .profile = profile.name, .engine_options = DrawEngine(dice)};
+  AddFault(DrawFault(dice), dice, plan);
   const std::vector<uint32_t> weights = WeightsOf(profile);
   const uint32_t length = dice.Between(10, 70);
   plan.actions.push_back({.kind = ActionKind::kConnectDriver, .draw = dice.Below(1u << 24)});

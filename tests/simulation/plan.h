@@ -36,15 +36,25 @@ enum class ActionKind : uint8_t {
   kReleaseBuffer,  // BUF_RELEASE
   kPing,
   kDrain,
-  kReadOrNot,  // the peer stops reading, reads a little, or reads on
-  kAdvance,    // time passes
-  kPause,      // the process is stopped for a while: time passes and nothing runs
-  kActorDies,  // one of the worker's actors ends with an error
+  kReadOrNot,      // the peer stops reading, reads a little, or reads on
+  kAdvance,        // time passes
+  kPause,          // the process is stopped for a while: time passes and nothing runs
+  kActorDies,      // one of the worker's actors ends with an error
+  kInsideStep,     // something happens while the engine is inside a step
+  kFlood,          // thousands of small requests by a peer that reads no answer
+  kKernelRefuses,  // a call for a descriptor or a mapping fails, or all for descriptors do for a
+                   // while
+  kNoThread,       // no thread can be had for what blocks, or can again
+  kHang,           // what blocks hangs, or goes on
 };
-inline constexpr size_t kActionKinds = static_cast<size_t>(ActionKind::kActorDies) + 1;
+inline constexpr size_t kActionKinds = static_cast<size_t>(ActionKind::kHang) + 1;
 
 // Returns "TICK_BURST".
 std::string_view NameOf(ActionKind kind);
+
+// How long the engine takes for a step that is slow, and for one that hangs.
+inline constexpr int64_t kSlowUs = 400'000;
+inline constexpr int64_t kStuckMs = 3000;
 
 struct Action {
   ActionKind kind = ActionKind::kAdvance;
@@ -56,6 +66,7 @@ struct Action {
 struct Plan {
   uint64_t seed = 0;
   std::string profile;  // of which kinds of action there are most
+  std::string fault;    // of the engine, as one of its options; empty: none
   std::vector<std::pair<std::string, std::string>> engine_options;  // of the sim engine
   std::vector<Action> actions;
 };

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -142,6 +144,36 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
   return options;
 }
 
+// Returns what names a violation's kind: the words before the colon that follows the link's number.
+std::string KindOf(const std::string& violations) {
+  const std::vector<std::string> parts = absl::StrSplit(violations, ": ");
+  return parts.size() > 2 ? parts[1] : parts[0];
+}
+
+// Returns the kind of the first violation of `plan`, played in a process of its own, which may
+// crash; empty if there is none.
+std::string KindOfFailure(const Plan& plan) {
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const std::vector<std::string> violations = Play(plan).violations;
+    if (!violations.empty()) Report(ends[1], violations.front());
+    std::_Exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  std::array<char, 512> piece;
+  for (ssize_t got = 0; (got = read(ends[0], piece.data(), piece.size())) > 0;) {
+    text.append(piece.data(), static_cast<size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  if (pid < 0 || waitpid(pid, &status, 0) < 0) return {};
+  return status == 0 ? KindOf(text) : absl::StrCat("the process ended, status ", status);
+}
+
 int Show(const Plan& plan, const Options& options) {
   const Outcome outcome = Play(plan, {.trace = options.trace});
   for (const std::string& line : outcome.trace) std::printf("%s\n", line.c_str());
@@ -152,21 +184,13 @@ int Show(const Plan& plan, const Options& options) {
   return outcome.violations.empty() ? 0 : 1;
 }
 
-// Returns what names a violation's kind: the words before the colon that follows the link's number.
-std::string KindOf(const std::vector<std::string>& violations) {
-  if (violations.empty()) return {};
-  const std::vector<std::string> parts = absl::StrSplit(violations.front(), ": ");
-  return parts.size() > 2 ? parts[1] : parts[0];
-}
-
 int PlayOne(const Options& options) {
   Plan plan = MakePlan(options.seed);
-  const std::string kind = KindOf(Play(plan).violations);
-  if (options.shrink && !kind.empty()) {
-    plan = Shrink(plan, [&kind](const Plan& candidate) {
-      return KindOf(Play(candidate).violations) == kind;
-    });
-    std::printf("shortest plan found:\n");
+  const std::string kind = options.shrink ? KindOfFailure(plan) : std::string();
+  if (!kind.empty()) {
+    plan =
+        Shrink(plan, [&kind](const Plan& candidate) { return KindOfFailure(candidate) == kind; });
+    std::printf("shortest plan found that fails alike (%s):\n", kind.c_str());
     for (const Action& action : plan.actions) {
       std::printf("  %s draw=%u handlers=%u\n", std::string(NameOf(action.kind)).c_str(),
                   action.draw, action.handlers);
@@ -208,9 +232,11 @@ int RunMain(int argc, char** argv) {
     std::printf("%10lld  %s\n", static_cast<long long>(count), name.c_str());
   }
   for (const Failure& failure : summary.failures) {
-    std::printf("FAILED seed %llu: %s\n  replay: simulation --seed=%llu --trace --shrink\n",
-                static_cast<unsigned long long>(failure.seed), failure.text.c_str(),
-                static_cast<unsigned long long>(failure.seed));
+    std::printf(
+        "FAILED seed %llu: %s\n  replay: bazel run //tests/simulation -- --seed=%llu --trace "
+        "--shrink\n",
+        static_cast<unsigned long long>(failure.seed), failure.text.c_str(),
+        static_cast<unsigned long long>(failure.seed));
   }
   std::printf("%llu seeds played, %zu failed\n", static_cast<unsigned long long>(summary.played),
               summary.failures.size());

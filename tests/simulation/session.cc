@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tests/simulation/actions.h"
+#include "tests/simulation/fault_actions.h"
 #include "tests/simulation/heap_meter.h"
+#include "tests/simulation/kernel.h"
 #include "tests/simulation/work_actions.h"
 
 namespace superfluid::simulation {
@@ -19,6 +21,8 @@ namespace {
 constexpr size_t kTimersPerLink = 8;
 constexpr size_t kTimersOfWorker = 16;
 constexpr int64_t kMostTokensOfTick = 40;  // actions.cc: four lanes of ten
+// What the engine keeps of links that are over: its published cache.
+constexpr int64_t kHeapOfEngine = int64_t{4} << 20;
 constexpr int64_t kHeapPerLink = int64_t{24} << 20;
 
 class Session {
@@ -30,9 +34,12 @@ class Session {
     }
     world_.on_progress = [this] { ReadAll(); };
     oracle_.SetSteps(OptionNs("step_us"), LongestStepNs());
+    if (!plan.fault.empty()) oracle_.SetFault((kSlowUs + kStuckMs * 1000) * 1000);
     actors_at_start_ = world_.Actors();
     timers_at_start_ = world_.PendingTimers();
     heap_at_start_ = LiveHeapBytes();
+    held_at_start_ = HeldOfKernel();
+    refusals_at_start_ = KernelRefusals();
   }
 
   Outcome Play() {
@@ -76,7 +83,10 @@ class Session {
 
   void CheckAtRest() {
     world_.Settle();
-    for (Peer& peer : scene_.peers) peer.oracle().AtRest(world_.NowNs());
+    for (Peer& peer : scene_.peers) {
+      peer.oracle().AtRest(world_.NowNs());
+      peer.CheckHeld();
+    }
     const size_t links = scene_.peers.size();
     const size_t timers = world_.PendingTimers();
     if (timers > timers_at_start_ + kTimersOfWorker + kTimersPerLink * links) {
@@ -88,8 +98,19 @@ class Session {
       oracle_.Fail(
           absl::StrCat("resources: ", heap >> 20, " MiB are in use with ", links, " links"));
     }
+    if (world_.WaitingReads() > MostReads()) {
+      oracle_.Fail(absl::StrCat("resources: ", world_.WaitingReads(),
+                                " threads are asked for with ", links, " links"));
+    }
     if (world_.stuck_reports() > 0) oracle_.Fail("the engine was taken for stuck and was not");
     CheckExit();
+  }
+
+  // Two of each link's state, and of each recording the one that opens it and the one that reads.
+  size_t MostReads() const {
+    size_t most = 0;
+    for (const Peer& peer : scene_.peers) most += 2 + 2 * peer.oracle().Unanswered();
+    return most;
   }
 
   void CheckExit() {
@@ -97,10 +118,18 @@ class Session {
     if (world_.exit() && !oracle_.ends_allowed()) {
       oracle_.Fail(absl::StrCat("ALWAYS-3: the worker ended: ", world_.exit()->second));
     }
+    // A pause in the middle of its end may be longer than the worker waits for that end.
+    if (world_.exit() && world_.exit()->first == ExitCode::kEngineStalled && scene_.pauses == 0 &&
+        plan_.fault.empty()) {
+      oracle_.Fail(absl::StrCat("ALWAYS-3: the worker ended: ", world_.exit()->second));
+    }
   }
 
   // Everybody reads and finishes; then every request has its answer.
   void Finish() {
+    oracle_.Count(absl::StrCat("plan ", plan_.profile, plan_.fault.empty() ? "" : ", bad engine"));
+    if (KernelRefusals() > refusals_at_start_) oracle_.Count("refused by the kernel");
+    EndFaults(scene_);
     for (Peer& peer : scene_.peers) {
       peer.FinishHalfFrame();
       if (!peer.reading()) peer.SetReading(true);
@@ -113,6 +142,8 @@ class Session {
     }
     world_.Advance(absl::Seconds(8));
     CheckAtRest();
+    // The process has ended, and with it each link.
+    if (world_.exit() && world_.exit()->first == ExitCode::kEngineStalled) return;
     for (Peer& peer : scene_.peers) peer.oracle().AtEnd();
     if (world_.exit() || !oracle_.violations().empty()) return;
     EndLinks();
@@ -139,6 +170,26 @@ class Session {
     }
     if (world_.progress().memory().tentative_bytes != 0) {
       oracle_.Fail("END-1: state is left that no sequence owns");
+    }
+    scene_.peers.clear();  // with what the peers themselves hold
+    CheckNothingIsHeld();
+  }
+
+  void CheckNothingIsHeld() {
+    const KernelHoldings held = HeldOfKernel();
+    if (held.descriptors != held_at_start_.descriptors) {
+      oracle_.Fail(absl::StrCat("END-1: ", held.descriptors - held_at_start_.descriptors,
+                                " descriptors are left when all links are over"));
+    }
+    if (held.mappings != held_at_start_.mappings) {
+      oracle_.Fail(absl::StrCat("END-1: ", held.mappings - held_at_start_.mappings,
+                                " mappings are left when all links are over"));
+    }
+    if (world_.WaitingReads() > 0) oracle_.Fail("END-1: work that blocks is left");
+    const int64_t heap = LiveHeapBytes() - heap_at_start_;
+    Note(absl::StrCat("when all links are over ", heap >> 10, " KiB more are in use than before"));
+    if (heap > kHeapOfEngine) {
+      oracle_.Fail(absl::StrCat("END-1: ", heap >> 10, " KiB are in use when all links are over"));
     }
   }
 
@@ -177,6 +228,8 @@ class Session {
   size_t actors_at_start_ = 0;
   size_t timers_at_start_ = 0;
   int64_t heap_at_start_ = 0;
+  KernelHoldings held_at_start_;
+  int64_t refusals_at_start_ = 0;
 };
 
 }  // namespace

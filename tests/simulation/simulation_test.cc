@@ -33,12 +33,29 @@ TEST(SimulationTest, NoSessionBreaksTheContract) {
   if (!summary.failures.empty()) return;
   EXPECT_EQ(summary.played, Seeds());
   // That the sessions are not all refusals.
-  for (const char* what :
-       {"TICK_SUBMIT OK", "TICK_SUBMIT DEADLINE_EXCEEDED", "lane OK", "lane UNKNOWN_HANDLE",
-        "STATE_SYNC_REQ (speech) OK", "STATE_SYNC_REQ (speech) CANCELLED",
-        "STATE_SYNC_REQ (speech) DEADLINE_EXCEEDED", "STATE_SYNC_REQ (speech) DRAINING",
-        "STATE_SYNC_REQ OK", "op done", "op cancelled", "op failed", "SEED_ACQUIRE OK",
-        "BUF_ALLOC OK", "DRAIN_REQ OK", "HELLO OK", "fatal BUSY", "fatal PROTOCOL_ERROR"}) {
+  for (const char* what : {"TICK_SUBMIT OK",
+                           "TICK_SUBMIT DEADLINE_EXCEEDED",
+                           "lane OK",
+                           "lane UNKNOWN_HANDLE",
+                           "STATE_SYNC_REQ (speech) OK",
+                           "STATE_SYNC_REQ (speech) CANCELLED",
+                           "STATE_SYNC_REQ (speech) DEADLINE_EXCEEDED",
+                           "STATE_SYNC_REQ (speech) DRAINING",
+                           "STATE_SYNC_REQ OK",
+                           "op done",
+                           "op cancelled",
+                           "op failed",
+                           "SEED_ACQUIRE OK",
+                           "BUF_ALLOC OK",
+                           "DRAIN_REQ OK",
+                           "HELLO OK",
+                           "fatal BUSY",
+                           "fatal PROTOCOL_ERROR",
+                           "BUF_ALLOC OUT_OF_MEMORY",
+                           "BUF_ATTACH OUT_OF_MEMORY",
+                           "TICK_SUBMIT ENGINE_FAILED",
+                           "refused by the kernel",
+                           "plan shortages, bad engine"}) {
     EXPECT_GT(summary.counts.count(what), 0u) << what << " never happened";
   }
 }

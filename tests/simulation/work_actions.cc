@@ -144,9 +144,11 @@ void Call(Dice& dice, Peer& peer) {
       call.call = linkw::CacheEvict{.bytes_target = dice.Below(100'000)};
       break;
     default: {
-      const Peer::Sized sized{.sequence = DrawSequence(dice, peer),
-                              .space = linkw::SpaceId{dice.Below(2)},
-                              .end = dice.Below(32)};
+      Peer::Sized sized{.sequence = DrawSequence(dice, peer),
+                        .space = linkw::SpaceId{dice.Below(2)},
+                        .end = dice.Below(32)};
+      const auto known = peer.positions.find(sized.sequence);
+      if (known != peer.positions.end() && !dice.OneIn(4)) sized.end = known->second;
       peer.asked_size = sized;
       call.call = linkw::ExportSize{
           .sequence = sized.sequence, .space_id = sized.space, .range = {0, sized.end}};
@@ -179,7 +181,7 @@ constexpr linkw::PcmFormat kPcm = {
 
 // Draws what goes wrong with one transcription: nearly always nothing.
 std::string DrawPrompt(Dice& dice) {
-  static constexpr std::array kFaults = {"sim:fail_at_step=2", "sim:fail_start=true"};
+  static constexpr std::array kFaults = {"sim:fail_at_step=2", "sim:fail_start=1"};
   return dice.OneIn(12) ? dice.Pick(kFaults) : std::string();
 }
 
@@ -199,6 +201,10 @@ void Transcribe(Dice& dice, Peer& peer) {
   }
   transcribe.audio = linkw::AudioLive{kPcm};
   const uint64_t seq = peer.Send(linkw::StateSyncRequest{transcribe});
+  if (dice.OneIn(8)) {  // it is cancelled on its way to the engine
+    peer.Send(linkw::TranscribeCancel{seq});
+    return;
+  }
   if (dice.OneIn(3)) return;  // its audio comes later
   const uint32_t ms = dice.OneIn(4) ? dice.Between(500, 3000) : dice.Between(10, 400);
   peer.Send(linkw::TranscribeAudio{
@@ -246,12 +252,14 @@ void StopWord(Dice& dice, Peer& peer) {
   const std::vector<uint64_t> open = peer.oracle().OpenTranscriptions();
   if (peer.control() == nullptr) return;
   const uint64_t seq = open.empty() || dice.OneIn(3) ? 0 : dice.Pick(open);
-  peer.control()->StopTranscription(dice.Below(4), seq).IgnoreError();
+  peer.WriteStopWord(dice.Below(4), seq);
 }
 
 }  // namespace
 
-linkw::BufId DrawBuffer(Dice& dice) { return linkw::BufId{1 + dice.Below(kBuffers + 1)}; }
+linkw::BufId DrawBuffer(Dice& dice) {
+  return linkw::BufId{1 + (dice.OneIn(2) ? dice.Below(kFirstBuffers) : dice.Below(kBuffers + 1))};
+}
 
 linkw::Lane PlainLane(Peer& peer, uint64_t tag) {
   linkw::Lane lane;

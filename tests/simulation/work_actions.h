@@ -11,7 +11,8 @@
 
 namespace superfluid::simulation {
 
-inline constexpr uint64_t kBuffers = 6;  // the ids that peers use, from 1
+inline constexpr uint64_t kBuffers = 6;       // the ids that peers use, from 1
+inline constexpr uint64_t kFirstBuffers = 2;  // those that a driver has from the start
 inline constexpr uint64_t kBufferBytes = 16384;
 
 // Carries out an action that asks the engine for something or stops it; others do nothing here.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 
 #include "actors/runtime/caf_compat.h"
@@ -11,6 +13,7 @@
 #include "engine/sim/sim_engine.h"
 #include "protocol/transport/memory_stream.h"
 #include "shm/memory_fd_channel.h"
+#include "tests/simulation/kernel.h"
 
 namespace superfluid::simulation {
 namespace {
@@ -32,29 +35,57 @@ class VirtualClock : public SimClock {
   explicit VirtualClock(caf::scheduler::test_coordinator& scheduler) : scheduler_(scheduler) {}
 
   void Spend(absl::Duration work) override {
-    scheduler_.clock().current_time += std::chrono::duration_cast<caf::actor_clock::duration_type>(
-        absl::ToChronoNanoseconds(work));
+    std::vector<std::function<void()>> due;
+    std::erase_if(inside_, [&due](InsideStep& inside) {
+      if (--inside.left > 0) return false;
+      due.push_back(std::move(inside.what));
+      return true;
+    });
+    for (const std::function<void()>& what : due) what();
+    Pass(work);
   }
   void Hang(absl::Duration limit) override { Spend(limit); }
   absl::Time Now() const override {
     return absl::UnixEpoch() + absl::FromChrono(scheduler_.clock().now().time_since_epoch());
   }
 
+  void Inside(uint32_t n, std::function<void()> what) {
+    inside_.push_back({.left = n, .what = std::move(what)});
+  }
+  void ForgetInside() { inside_.clear(); }
+  void Pass(absl::Duration time) {
+    scheduler_.clock().current_time += std::chrono::duration_cast<caf::actor_clock::duration_type>(
+        absl::ToChronoNanoseconds(time));
+  }
+
  private:
+  struct InsideStep {
+    uint32_t left = 0;  // calls of Spend up to it
+    std::function<void()> what;
+  };
+
   caf::scheduler::test_coordinator& scheduler_;
+  std::vector<InsideStep> inside_;
 };
 
 // Opens and reads recordings when the world's schedule says so.
 class ScheduledReaders : public BlockingExecutor {
  public:
+  // Nothing new is taken: no thread can be had for it.
+  bool refuses = false;
+  // Nothing gets on: a mount that hangs.
+  bool hangs = false;
+
   absl::Status Begin(Task task) override {
+    if (refuses) return absl::ResourceExhaustedError("no thread can be made to read a file with");
     Continue(std::move(task));
     return absl::OkStatus();
   }
   void Continue(Task task) override { tasks_.push_back(std::move(task)); }
 
-  bool empty() const { return tasks_.empty(); }
-  // REQUIRES: not empty.
+  bool CanRun() const { return !hangs && !tasks_.empty(); }
+  size_t waiting() const { return tasks_.size(); }
+  // REQUIRES: CanRun().
   void RunOne() {
     const Task task = std::move(tasks_.front());
     tasks_.pop_front();
@@ -77,7 +108,12 @@ World::World(const Plan& plan) : readers_(std::make_shared<ScheduledReaders>()) 
   worker.make_engine = [options = plan.engine_options, clock = clock_] {
     EngineConfig engine;
     engine.options = options;
-    return MakeSimEngine(engine, clock);
+    auto made = MakeSimEngine(engine, clock);
+    if (!made.ok()) {  // the plan is wrong, not the worker
+      std::fprintf(stderr, "%s\n", made.status().ToString().c_str());
+      std::abort();
+    }
+    return made;
   };
   worker.readers = readers_;
   worker.make_token = [this] { return linkw::LinkToken{++tokens_}; };
@@ -94,6 +130,9 @@ World::World(const Plan& plan) : readers_(std::make_shared<ScheduledReaders>()) 
 
 World::~World() {
   on_progress = nullptr;
+  ForgetInsideSteps();
+  SetReaders(/*refuse=*/false, /*hang=*/false);
+  SetKernelFaults({});
   ShutDown();
   Settle();
   supervisor_ = nullptr;
@@ -115,8 +154,9 @@ Connection World::Connect(bool with_descriptors, size_t capacity_bytes) {
 }
 
 bool World::RunOne() {
+  const WorkerRuns running;
   auto& jobs = scheduler_->jobs;
-  const size_t ready = jobs.size() + (readers_->empty() ? 0 : 1);
+  const size_t ready = jobs.size() + (readers_->CanRun() ? 1 : 0);
   const uint32_t next = order_.Below(static_cast<uint32_t>(ready));
   if (ready > 0 && next == jobs.size()) {
     readers_->RunOne();
@@ -149,7 +189,22 @@ void World::Advance(absl::Duration time) {
   }
 }
 
-void World::Pause(absl::Duration time) { clock_->Spend(time); }
+void World::Pause(absl::Duration time) { clock_->Pass(time); }
+
+void World::InsideStep(uint32_t n, std::function<void()> what) {
+  clock_->Inside(n, std::move(what));
+}
+
+void World::ForgetInsideSteps() { clock_->ForgetInside(); }
+
+void World::SetReaders(bool refuse, bool hang) {
+  readers_->refuses = refuse;
+  readers_->hangs = hang;
+}
+
+bool World::readers_refuse() const { return readers_->refuses; }
+bool World::readers_hang() const { return readers_->hangs; }
+size_t World::WaitingReads() const { return readers_->waiting(); }
 
 bool World::KillAnActor() {
   auto& jobs = scheduler_->jobs;

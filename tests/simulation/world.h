@@ -58,6 +58,15 @@ class World {
   void Advance(absl::Duration time);
   // Lets time pass while nothing runs: a process that was stopped.
   void Pause(absl::Duration time);
+  // Calls `what` in the n-th step of the engine's time from now on, before that time passes, unless
+  // `Forget` comes first: other threads would run then.
+  void InsideStep(uint32_t n, std::function<void()> what);
+  void ForgetInsideSteps();
+  // Work that may block: whether it is refused for want of a thread, and whether it hangs.
+  void SetReaders(bool refuse, bool hang);
+  bool readers_refuse() const;
+  bool readers_hang() const;
+  size_t WaitingReads() const;
   // Ends one of the actors that have a message waiting (but for the Supervisor, without which there
   // is no worker), with an error; false if there is none.
   bool KillAnActor();
