@@ -187,7 +187,6 @@ class Session {
     }
     if (world_.WaitingReads() > 0) oracle_.Fail("END-1: work that blocks is left");
     const int64_t heap = LiveHeapBytes() - heap_at_start_;
-    Note(absl::StrCat("when all links are over ", heap >> 10, " KiB more are in use than before"));
     if (heap > kHeapOfEngine) {
       oracle_.Fail(absl::StrCat("END-1: ", heap >> 10, " KiB are in use when all links are over"));
     }
