@@ -37,8 +37,8 @@ struct EngineConfig {
   int threads = 0;     // compute threads to use; 0: one. Never the library's own default
   EngineLog log;       // null: log lines are dropped
   EngineLog host_log;  // what the host of a plug-in says about it; null: `log` takes that, too
-  // Told how much of the model is loaded, in thousandths, while the engine is made and by the thread
-  // that makes it, which is the engine's. An engine need not say. Null: nobody is told.
+  // Told how much of the model is loaded, in thousandths, while the engine is made and by the
+  // thread that makes it, which is the engine's. An engine need not say. Null: nobody is told.
   std::function<void(uint32_t permille)> on_loading;
   // Told of a plug-in whose steps are slow, once at most; null: nobody is told.
   std::function<void(const SlowStep&)> on_slow_step;

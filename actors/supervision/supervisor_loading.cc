@@ -108,7 +108,8 @@ void SupervisorState::OnPartLoaded() {
   progress_->EndLoading();
   // From now on the watchdog vouches for the time, also for what is left of the period.
   progress_->Look(compat::NowNs(self_), absl::ToInt64Nanoseconds(config_.health_period));
-  if (config_.on_ready) config_.on_ready();  // which may confine the process: before anybody is served
+  if (config_.on_ready)
+    config_.on_ready();  // which may confine the process: before anybody is served
   for (const auto& [id, link] : links_) compat::Send(self_, link.dispatcher, EngineReady{loaded_});
   std::exchange(started_, nullptr)->Answer(WorkerStarted{});
 }

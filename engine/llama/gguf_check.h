@@ -46,7 +46,7 @@ absl::StatusOr<GgufFacts> CheckGgufModel(const std::string& path,
 // type that nothing is computed with, or one that holds something that is no finite number.
 // Returns a hash of all the bytes (XXH3, 64 bits).
 absl::StatusOr<uint64_t> CheckGgufTensors(const std::string& path, const GgufFacts& facts,
-                              const CallControl& control);
+                                          const CallControl& control);
 
 }  // namespace superfluid
 

@@ -12,8 +12,8 @@
 #include "absl/time/time.h"
 #include "actors/supervision/supervisor.h"
 #include "engine/engine.h"
-#include "tools/worker/sandbox.h"
 #include "tools/worker/log_line.h"
+#include "tools/worker/sandbox.h"
 
 namespace superfluid {
 
