@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -69,6 +70,17 @@ Reader Text(std::string& target, Problem& problem) {
     const auto value = node.value_exact<std::string>();
     if (!value.has_value()) return problem.Note(node, "this is to be a text");
     target = *value;
+  };
+}
+
+Reader Choice(std::string& target, const std::vector<std::string>& choices, Problem& problem) {
+  return [&target, choices, &problem](const toml::node& node) {
+    const auto value = node.value_exact<std::string>();
+    if (value.has_value() && std::find(choices.begin(), choices.end(), *value) != choices.end()) {
+      target = *value;
+    } else {
+      problem.Note(node, absl::StrCat("this is to be one of ", absl::StrJoin(choices, ", ")));
+    }
   };
 }
 
@@ -204,7 +216,8 @@ Keys ServerKeys(DaemonConfig& config, Problem& problem) {
           {"worker", Text(config.worker_program, problem)},
           {"engine_dirs", Texts(config.engine_dirs, problem)},
           {"drain_ms", Whole(0, kDayMs, SetMs(config.drain), problem)},
-          {"log_level", Text(config.log_level, problem)}};
+          {"log_level", Choice(config.log_level, LogLevels(), problem)},
+          {"log_format", Choice(config.log_format, LogFormats(), problem)}};
 }
 
 Keys LimitKeys(DaemonConfig& config, Problem& problem) {

@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "actors/runtime/printable.h"
 #include "tools/decode/decoder_program.h"
 #include "tools/superfluidd/api/daemon_metrics.h"
 #include "tools/superfluidd/api/router.h"
@@ -22,6 +23,7 @@
 #include "tools/superfluidd/fleet/fleet.h"
 #include "tools/superfluidd/http/http_session.h"
 #include "tools/superfluidd/net/asio_loop.h"
+#include "tools/worker/log_line.h"
 #include "tools/worker/signals.h"
 
 namespace superfluid::daemon {
@@ -49,8 +51,19 @@ size_t CountCpus() {
   return static_cast<size_t>(CPU_COUNT(&cpus));
 }
 
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "superfluidd: %s\n", std::string(status.message()).c_str());
+LogFormat FormatOf(const DaemonConfig& config) {
+  return config.log_format == "json" ? LogFormat::kJson : LogFormat::kLogfmt;
+}
+
+int Fail(const DaemonConfig& config, const absl::Status& status) {
+  const std::string why(status.message());
+  if (FormatOf(config) == LogFormat::kJson) {
+    LogLine line("error", "daemon.cannot_start");
+    const LogStyle style = {.format = LogFormat::kJson, .worker = {}};
+    std::fputs(std::string(line.Text("error", why).End(style)).c_str(), stderr);
+  } else {
+    std::fprintf(stderr, "superfluidd: %s\n", why.c_str());
+  }
   return kCannotStart;
 }
 
@@ -95,6 +108,7 @@ class Daemon {
         manager_(manager),
         workers_(workers),
         uploads_(std::make_shared<UploadBudget>(config.upload_memory_bytes)),
+        log_(FormatOf(config)),
         fleet_({.workers = workers,
                 .max_waiting = config.max_waiting,
                 .max_waiting_of_tenant = config.max_waiting_of_key,
@@ -205,7 +219,8 @@ class Daemon {
       status = absl::InvalidArgumentError("the number of workers changes with a restart only");
     }
     if (!status.ok()) {
-      return log_.Event("config.refused", absl::StrCat("error=\"", status.message(), "\""));
+      return log_.Event("config.refused",
+                        absl::StrCat("error=\"", Printable(status.message()), "\""));
     }
     router_.SetConfig(std::make_shared<const ApiConfig>(ApiOf(options->config)));
     const bool same = std::equal(workers.begin(), workers.end(), workers_.begin(), IsSame);
@@ -270,20 +285,21 @@ class Daemon {
 int RunDaemon(const DaemonOptions& options, const ReloadOptions& reload, ServiceManager& manager) {
   const DaemonConfig& config = options.config;
   if (config.worker_program.empty()) {
-    return Fail(absl::NotFoundError("superfluid_worker is not beside this program: give --worker"));
+    return Fail(config,
+                absl::NotFoundError("superfluid_worker is not beside this program: give --worker"));
   }
   const absl::StatusOr<std::vector<FleetWorker>> workers =
       WorkersOf(config, CountAccelerators(), CountCpus());
-  if (!workers.ok()) return Fail(workers.status());
+  if (!workers.ok()) return Fail(config, workers.status());
   if (options.check_config) {
     std::printf("the configuration is good: %zu models, %zu workers\n", config.models.size(),
                 workers->size());
     return 0;
   }
   absl::StatusOr<SignalWaiter> signals = SignalWaiter::Create();
-  if (!signals.ok()) return Fail(signals.status());
+  if (!signals.ok()) return Fail(config, signals.status());
   Daemon daemon(config, *workers, decode::FindDecoder().value_or(""), reload, manager);
-  if (absl::Status status = daemon.Listen(); !status.ok()) return Fail(status);
+  if (absl::Status status = daemon.Listen(); !status.ok()) return Fail(config, status);
   std::thread watch([&] {
     while (const std::optional<int> signal = signals->Wait()) daemon.OnSignal(*signal);
   });

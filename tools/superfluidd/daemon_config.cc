@@ -66,11 +66,16 @@ WorkerCommand CommandOf(const DaemonConfig& config, const ModelConfig& model,
   if (device.has_value()) add("--device", absl::StrCat(*device));
   if (model.threads > 0) add("--threads", absl::StrCat(model.threads));
   add("--log-level", config.log_level);
+  if (config.log_format != "logfmt") add("--log-format", config.log_format);
   if (!model.cpus.empty()) command.cpus = model.cpus[index % model.cpus.size()];
   return command;
 }
 
 }  // namespace
+
+std::vector<std::string> LogLevels() { return {"trace", "debug", "info", "warn", "error", "off"}; }
+
+std::vector<std::string> LogFormats() { return {"logfmt", "json"}; }
 
 std::string NameOf(const ModelConfig& model) {
   return model.name.empty() ? model.engine : model.name;

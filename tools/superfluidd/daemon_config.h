@@ -42,13 +42,18 @@ struct DaemonConfig {
   size_t max_waiting_of_key = 256;
   absl::Duration max_deadline = absl::Hours(24);
   absl::Duration drain = absl::Seconds(30);
-  std::string log_level = "info";
+  std::string log_level = "info";     // of workers
+  std::string log_format = "logfmt";  // or "json": of the daemon's events, and of workers
 };
 
 // Returns the workers that the models want, in order. `accelerators`: how many this machine has,
 // for "auto"; `cpus`: that this process may use. Errors: InvalidArgument, with what is wrong.
 absl::StatusOr<std::vector<FleetWorker>> WorkersOf(const DaemonConfig& config, size_t accelerators,
                                                    size_t cpus);
+
+// What log_level and log_format may be.
+std::vector<std::string> LogLevels();
+std::vector<std::string> LogFormats();
 
 // Returns the name that clients use for a model.
 std::string NameOf(const ModelConfig& model);

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "protocol/messages/status.h"
@@ -22,10 +24,15 @@ Json Ms(absl::Duration duration) { return ctl::JsonMs(duration); }
 
 }  // namespace
 
-DaemonLog::DaemonLog() : events_(STDERR_FILENO, kQueueBytes), access_(STDOUT_FILENO, kQueueBytes) {}
+DaemonLog::DaemonLog(LogFormat events)
+    : format_(events),
+      events_(STDERR_FILENO, kQueueBytes, {.format = events, .worker = {}}),
+      access_(STDOUT_FILENO, kQueueBytes, {.format = LogFormat::kJson, .worker = {}}) {}
 
 void DaemonLog::Event(const char* event, const std::string& details) {
-  events_.Write(absl::StrCat(Now(), " info ", event, details.empty() ? "" : " ", details, "\n"));
+  std::string line =
+      absl::StrCat(Now(), " info ", event, details.empty() ? "" : " ", details, "\n");
+  events_.Write(format_ == LogFormat::kJson ? ToJsonLine(line) : std::move(line));
 }
 
 void DaemonLog::Access(const AccessRecord& record, const std::string& tenant) {

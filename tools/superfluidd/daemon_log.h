@@ -6,6 +6,7 @@
 
 #include "tools/superfluidd/api/speech_exchange.h"
 #include "tools/superfluidd/http/exchange.h"
+#include "tools/worker/log_line.h"
 #include "tools/worker/log_writer.h"
 
 namespace superfluid::daemon {
@@ -15,9 +16,10 @@ namespace superfluid::daemon {
 // Thread-safe.
 class DaemonLog {
  public:
-  DaemonLog();
+  // `events`: how lines about events look.
+  explicit DaemonLog(LogFormat events);
 
-  // "TIME info worker.ready worker=worker-0 ..."
+  // "TIME info worker.ready worker=worker-0 ...", or an object of that. `details`: key=value ...
   void Event(const char* event, const std::string& details);
   // {"time":...,"event":"http",...}
   void Access(const AccessRecord& record, const std::string& tenant);
@@ -27,6 +29,7 @@ class DaemonLog {
   void Flush();
 
  private:
+  const LogFormat format_;
   LogWriter events_;
   LogWriter access_;
 };

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/superfluidd/config_file.h"
 #include "tools/version.h"
+#include "tools/worker/log_line.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -34,8 +35,9 @@ Exit codes:
 
 To systemd it tells its start, reloads, its end, and its progress (NOTIFY_SOCKET, WATCHDOG_USEC).
 
-Logs go to standard error, one line an event; the access log, one JSON object a line, to standard
-output. Nobody has to read them: lines that nobody takes are dropped, and counted)";
+Logs go to standard error, one line an event (logfmt, or with --log-format json a JSON object); the
+access log, one JSON object a line, to standard output. Nobody has to read them: lines that nobody
+takes are dropped, and counted)";
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
@@ -91,7 +93,12 @@ void AddServerOptions(CLI::App& app, DaemonConfig& config, Raw& raw) {
   app.add_option("--drain-ms", raw.drain_ms, "How long SIGTERM lets open requests finish")
       ->capture_default_str();
   app.add_option("--log-level", config.log_level, "Least level of what workers log")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::IsMember(LogLevels()));
+  app.add_option("--log-format", config.log_format,
+                 "Events, and what workers log, as key=value (logfmt) or as JSON objects (json)")
+      ->capture_default_str()
+      ->check(CLI::IsMember(LogFormats()));
 }
 
 // Errors: the text, for the user.
@@ -154,9 +161,7 @@ std::optional<ParseExit> ParseOver(int argc, const char* const* argv, DaemonOpti
   return std::nullopt;
 }
 
-}  // namespace
-
-std::variant<DaemonOptions, ParseExit> ParseDaemonOptions(int argc, const char* const* argv) {
+std::variant<DaemonOptions, ParseExit> Parse(int argc, const char* const* argv) {
   DaemonOptions given;
   if (auto exit = ParseOver(argc, argv, given)) return *std::move(exit);
   if (given.config_file.empty()) return given;
@@ -166,6 +171,19 @@ std::variant<DaemonOptions, ParseExit> ParseDaemonOptions(int argc, const char* 
   }
   if (auto exit = ParseOver(argc, argv, options)) return *std::move(exit);
   return options;
+}
+
+}  // namespace
+
+std::variant<DaemonOptions, ParseExit> ParseDaemonOptions(int argc, const char* const* argv) {
+  auto parsed = Parse(argc, argv);
+  auto* const exit = std::get_if<ParseExit>(&parsed);
+  if (exit != nullptr && exit->code != 0 && AsksForJsonLog(argc, argv)) {
+    const std::string first_line = exit->err.substr(0, exit->err.find('\n'));
+    LogLine line("error", "daemon.cannot_start");
+    exit->err = line.Text("error", first_line).End({.format = LogFormat::kJson, .worker = {}});
+  }
+  return parsed;
 }
 
 std::string FindWorker(const std::string& this_program) {

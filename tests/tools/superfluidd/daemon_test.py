@@ -2,13 +2,15 @@
 """The real daemon with real `sim` workers, over HTTP: formats, streams, errors, cancels, queues."""
 
 import json
+import os
 import pathlib
 import signal
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).absolute().parent))
-from daemon import Daemon, form, wav  # noqa: E402
+from daemon import DAEMON, Daemon, form, wav  # noqa: E402
 
 SLOW = [("prompt", "sim:step_us=50000")]  # 10 steps for each second of audio
 
@@ -148,8 +150,8 @@ class Formats(unittest.TestCase):
         self.assertEqual(len({line["span_id"] for line in lines}), 1)
         http = next(line for line in lines if line["event"] == "http")
         self.assertEqual(http["parent_span_id"], parent)
-        done = self.daemon.log.wait_for(lambda line: "transcription.done" in line)[0]
-        self.assertRegex(done, r" info transcription\.done .* worker=worker-[01]$")
+        done = self.daemon.log.wait_for(lambda line: 'label="traced ' in line)[0]
+        self.assertRegex(done, rf' info transcription\.done .* label="traced trace={trace}" worker=worker-[01]$')
 
     def test_an_id_of_the_client_comes_back(self):
         answer = self.daemon.transcribe(wav(1), headers={"X-Request-Id": "mine.1"})
@@ -270,6 +272,43 @@ class Console(unittest.TestCase):
             self.assertGreaterEqual(error["cost"]["cancel_ms"], 0)
 
 
+class Logs(unittest.TestCase):
+    def test_a_crash_of_a_worker_is_told_with_its_name(self):
+        with Daemon(workers=1) as daemon:
+            kill(daemon.worker_pids()[0], signal.SIGSEGV)
+            daemon.log.wait_for(lambda line: "worker.ended worker=worker-0" in line)
+            lines = [line for line in daemon.log.lines if " error crash." in line]
+            self.assertGreater(len(lines), 1)
+            self.assertEqual([line for line in lines if not line.endswith(" worker=worker-0")], [])
+
+    def test_all_of_it_may_be_json(self):
+        with Daemon("--log-format", "json", "--log-level", "debug", workers=1) as daemon:
+            answer = daemon.transcribe(wav(1), headers={"X-Request-Id": "mine"})
+            self.assertEqual(answer.status, 200)
+            kill(daemon.worker_pids()[0], signal.SIGSEGV)
+            daemon.log.wait_for(lambda line: '"worker.ended"' in line)
+            lines = [json.loads(line) for line in daemon.log.lines]
+        for line in lines:
+            self.assertLessEqual({"time", "level", "event"}, set(line))
+        events = {line["event"] for line in lines}
+        self.assertLessEqual({"daemon.listening", "worker.ready", "crash.signal", "crash.frame", "worker.ended"},
+                             events)
+        done = next(line for line in lines if line["event"] == "transcription.done")
+        self.assertEqual((done["label"].split()[0], done["worker"]), ("mine", "worker-0"))
+        ended = next(line for line in lines if line["event"] == "worker.ended")
+        self.assertEqual(ended["model"], "sim")
+
+    def test_a_start_that_fails_says_why_in_json(self):
+        for arguments, code in ((["--listen", "nowhere"], 1), (["--worker", "/none", "--listen", "unix:/none/x"], 1),
+                                (["--colour"], 2)):
+            got = subprocess.run([DAEMON, "--engine", "sim", "--log-format", "json", *arguments],
+                                 capture_output=True, text=True)
+            self.assertEqual(got.returncode, code, got.stderr)
+            lines = [json.loads(line) for line in got.stderr.splitlines()]
+            self.assertEqual(lines[-1]["event"], "daemon.cannot_start")
+            self.assertTrue(lines[-1]["error"])
+
+
 class Endings(unittest.TestCase):
     def test_sigterm_drains(self):
         with Daemon(workers=1) as daemon:
@@ -316,9 +355,8 @@ class Endings(unittest.TestCase):
             self.assertNotIn(b"[DONE]", received)
 
 
-def kill(pid):
-    import os
-    os.kill(pid, signal.SIGKILL)
+def kill(pid, number=signal.SIGKILL):
+    os.kill(pid, number)
 
 
 if __name__ == "__main__":
