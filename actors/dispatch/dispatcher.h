@@ -168,6 +168,7 @@ class DispatcherState {
   void HandleHeld();
   void HandleOvertaking();
   Outcome Handle(const HeldFrame& held);
+  void AnswerHeld(const std::deque<HeldFrame>& cancelled);
   Outcome Route(const Current& current, linkw::DriverMessage message);
   void Reply(uint64_t correlation, linkw::WorkerMessage message);
   // Answers a request CANCELLED that a cancel reached while it was held back. Returns whether it

@@ -115,15 +115,21 @@ DispatcherState::Outcome DispatcherState::On(const Current& /*current*/,
   const Requests::Entry* const request = requests_->Find(cancel.request_seq);
   if (cancel.request_seq == 0) {
     CancelTranscriptions(CancelReason::kRequested);
-    held_.CancelTranscriptions();
+    AnswerHeld(held_.CancelTranscriptions());
     return Outcome::kHandled;
   }
   if (request != nullptr &&
       (request->kind == RequestKind::kTranscription || request->kind == RequestKind::kCall)) {
     CancelOpen(cancel.request_seq, CancelReason::kRequested);
   }
-  held_.Cancel(cancel.request_seq);
+  AnswerHeld(held_.Cancel(cancel.request_seq));
   return Outcome::kHandled;
+}
+
+// What waits behind a missing descriptor need not wait for it any more.
+void DispatcherState::AnswerHeld(const std::deque<HeldFrame>& cancelled) {
+  for (const HeldFrame& held : cancelled) Handle(held);
+  if (!cancelled.empty()) HandleHeld();
 }
 
 // The token first: the engine sees it at once, wherever it is; the message makes sure that a job

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,8 +16,8 @@
 
 namespace superfluid {
 
-// Which cancel reached a frame while it waited. Its request is answered CANCELLED when its turn
-// comes.
+// Which cancel reached a frame while it waited. Its request is answered CANCELLED, at the latest
+// when its turn comes.
 enum class HeldCancel : uint8_t {
   kNone,
   kTranscription,  // all transcriptions were cancelled: if it is one
@@ -56,9 +57,11 @@ class HeldFrames {
   // Removes and returns the frames that overtake (Overtakes), in their order.
   std::deque<HeldFrame> TakeOvertaking();
 
-  // Marks what waits as cancelled: it is not open yet.
-  void CancelTranscriptions();
-  void Cancel(uint64_t seq);
+  // Marks what waits as cancelled: it is not open yet. Removes and returns, in their order, the
+  // requests whose answer is known now, since nothing but a refusal comes of them; what is being
+  // decoded keeps its place.
+  std::deque<HeldFrame> CancelTranscriptions();
+  std::deque<HeldFrame> Cancel(uint64_t seq);
 
   // Returns the tags of the descriptors that the frames will claim, each as often as it is named.
   std::multiset<uint64_t> NamedTags() const;
@@ -77,6 +80,8 @@ class HeldFrames {
 
  private:
   static constexpr int64_t kSettleNs = 100'000'000;
+
+  std::deque<HeldFrame> TakeOut(const std::function<bool(const HeldFrame& held)>& is_taken);
 
   std::deque<HeldFrame> frames_;
   int64_t awaited_since_ns_ = 0;

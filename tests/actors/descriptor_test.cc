@@ -164,6 +164,28 @@ TEST_F(DescriptorTest, APeerThatIsGoneBehindCreditIsReadToItsEnd) {
   EXPECT_TRUE(exit_.has_value()) << "what was sent before the end took effect";
 }
 
+// What waits behind a missing descriptor is cancelled like what runs (CHAN-12, STT-4).
+TEST_F(DescriptorTest, ACallThatWaitsIsAnsweredWhenItIsCancelled) {
+  Start();
+  Peer& peer = ConnectDriver();
+  const uint64_t lost = Attach(peer, 1);
+  const uint64_t one = SendTranscription(peer, 500);
+  const uint64_t behind = peer.Send(linkw::StateSyncRequest{linkw::Capabilities{}});
+  const uint64_t other = peer.Send(LiveRequest());
+  peer.Send(linkw::TranscribeCancel{one});
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(one).status, Status::kCancelled);
+  EXPECT_TRUE(peer.empty());
+  peer.Send(linkw::TranscribeCancel{});
+  Run();
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(other).status, Status::kCancelled);
+  EXPECT_TRUE(peer.empty()) << "the rest keeps its place";
+  Advance(absl::Milliseconds(5100));
+  EXPECT_EQ(peer.Expect<linkw::Error>(lost).status, Status::kFailedPrecondition);
+  EXPECT_EQ(peer.Expect<linkw::StateSyncResult>(behind).status, Status::kOk);
+  EXPECT_EQ(EngineSteps(), 0);
+}
+
 TEST_F(DescriptorTest, PingsAndCancelsAreReadBehindBulk) {
   Start();
   Peer& peer = Connect(true, /*capacity_bytes=*/size_t{64} << 20);

@@ -1,5 +1,6 @@
 #include "actors/dispatch/held_frames.h"
 
+#include <deque>
 #include <memory>
 #include <set>
 #include <string>
@@ -51,14 +52,37 @@ TEST(HeldFramesTest, WhatOvertakesIsTakenOutAndTheRestKeepsItsOrder) {
 
 TEST(HeldFramesTest, ACancelMarksWhatItNames) {
   HeldFrames frames;
-  for (uint64_t seq = 1; seq <= 3; ++seq) frames.Push(Held(seq, MessageType::kStateSyncRequest));
-  frames.Cancel(2);
-  frames.CancelTranscriptions();
-  frames.Push(Held(4, MessageType::kStateSyncRequest));
+  for (uint64_t seq = 1; seq <= 3; ++seq) frames.Push(Held(seq, MessageType::kTickSubmit));
+  EXPECT_TRUE(frames.Cancel(2).empty()) << "no call";
+  EXPECT_TRUE(frames.CancelTranscriptions().empty());
+  frames.Push(Held(4, MessageType::kTickSubmit));
   std::vector<HeldCancel> cancels;
   for (; !frames.empty(); frames.Pop()) cancels.push_back(frames.front().cancel);
   EXPECT_EQ(cancels, (std::vector{HeldCancel::kTranscription, HeldCancel::kAny,
                                   HeldCancel::kTranscription, HeldCancel::kNone}));
+}
+
+std::string Payload(const linkw::StateSyncRequest& request) {
+  return linkw::Serialize(linkw::DriverMessage(request)).payload;
+}
+
+TEST(HeldFramesTest, ACancelTakesOutTheCallsThatItEnds) {
+  HeldFrames frames;
+  const std::string transcribe = Payload({linkw::Transcribe{.audio = linkw::AudioPath{"/a"}}});
+  frames.Push(HeldAttach(1, 7));
+  frames.Push(Held(2, MessageType::kStateSyncRequest, transcribe));
+  frames.Push(Held(3, MessageType::kStateSyncRequest, Payload({linkw::CreateSequence{}})));
+  frames.Push(Held(4, MessageType::kStrategyRegister));
+  frames.Push(Held(5, MessageType::kStateSyncRequest, transcribe));
+  frames.Push(Held(6, MessageType::kStateSyncRequest, transcribe));
+  frames.Await(10, 500);
+  ASSERT_EQ(frames.Cancel(4).size(), 1u);
+  const std::deque<HeldFrame> all = frames.CancelTranscriptions();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].frame->header.seq, 2u);
+  EXPECT_EQ(all[2].frame->header.seq, 6u);
+  EXPECT_TRUE(frames.awaits()) << "the first one still waits";
+  EXPECT_EQ(Order(frames), (std::vector<uint64_t>{1, 3}));
 }
 
 TEST(HeldFramesTest, NamesEachDescriptorAsOftenAsItIsClaimed) {
