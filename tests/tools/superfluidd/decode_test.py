@@ -194,7 +194,7 @@ class Endings(unittest.TestCase):
         await_all_returned(self.daemon)
         self.assertEqual(self.daemon.transcribe(self.recording).json()["text"], self.text)
 
-    def test_a_decoder_that_is_killed_costs_an_attempt(self):
+    def test_a_decoder_that_is_killed_is_replaced(self):
         pid = self.stopped_decoder()
         answer = self.daemon.in_background(self.recording)
         self.decoders.await_started(3)  # the next spare: the stopped one has the recording
@@ -202,7 +202,8 @@ class Endings(unittest.TestCase):
         got = answer.get()
         self.assertEqual(got.status, 200, got.body)
         self.assertEqual(got.json()["text"], self.text)
-        self.assertEqual(self.daemon.request_lines(2)[1]["attempts"], 2)
+        # It began before its request had a worker, so that it costs no attempt with one.
+        self.assertEqual(self.daemon.request_lines(2)[1]["attempts"], 1)
 
     def test_a_deadline_ends_the_decoder(self):
         decoder = Watched(self.stopped_decoder())
@@ -220,6 +221,72 @@ class Endings(unittest.TestCase):
         peer.close()
         for decoder in watched:
             decoder.await_end()
+
+
+class Ahead(unittest.TestCase):
+    """One request has the only place; others wait, and are decoded meanwhile."""
+
+    def setUp(self):
+        self.decoders = Decoders()
+        self.daemon = Daemon("--upload-memory-mb", "64", workers=1, places=1)
+        self.recording = convert(wav(3), "m4a", "-c:a", "alac")
+
+    def tearDown(self):
+        self.daemon.__exit__()
+        self.decoders.close()
+
+    def take_the_place(self):
+        peer = self.daemon.open_upload(wav(60), [("prompt", "sim:step_us=50000")])
+        self.daemon.wait_for_status(lambda s: s["active"] == 1)
+        return peer
+
+    def wait_for_one_that_waits(self):
+        return self.daemon.wait_for_status(lambda s: (s["active"], s["queued"]) == (1, 1))
+
+    def test_a_request_that_waits_is_decoded(self):
+        busy = self.take_the_place()
+        answer = self.daemon.in_background(self.recording)
+        self.decoders.spare()  # its decoder has ended
+        self.wait_for_one_that_waits()
+        self.assertGreater(used_bytes(self.daemon), 3 * 64000)
+        busy.close()
+        got = answer.get()
+        self.assertEqual(got.status, 200, got.body)
+        self.assertEqual(got.json()["text"], self.daemon.transcribe(self.recording).json()["text"])
+        await_all_returned(self.daemon)
+
+    def test_one_whose_client_has_gone_stops_its_decoder(self):
+        self.daemon.transcribe(self.recording)
+        decoder = Watched(pid := self.decoders.spare())
+        os.kill(pid, signal.SIGSTOP)
+        busy = self.take_the_place()
+        peer = self.daemon.open_upload(self.recording)
+        self.decoders.await_started(3)  # the stopped one has the recording
+        self.wait_for_one_that_waits()
+        self.assertTrue(decoder.runs())
+        peer.close()
+        decoder.await_end()
+        line = self.daemon.request_lines(1, lambda one: one["status"] == "CANCELLED")[0]
+        self.assertEqual((line["cancelled_by"], line["attempts"]), ("hang-up", 0))
+        busy.close()
+
+    def test_one_that_is_no_recording_ends_at_once(self):
+        busy = self.take_the_place()
+        answer = self.daemon.transcribe(b"\0\0\0\x20ftypM4A " + bytes(4000))
+        self.assertEqual(answer.status, 400, answer.body)
+        self.assertEqual(answer.json()["error"]["param"], "file")
+        self.assertEqual(self.daemon.status()["active"], 1)
+        busy.close()
+
+    def test_one_that_is_too_long_to_be_decoded_ahead_is_decoded_with_its_worker(self):
+        busy = self.take_the_place()
+        answer = self.daemon.in_background(amr(400))  # 25 MB of samples; 8 may lie ahead
+        self.decoders.spare()  # the first decoder has given up
+        self.wait_for_one_that_waits()
+        busy.close()
+        got = answer.get()
+        self.assertEqual(got.status, 200, got.body)
+        self.assertEqual(got.json()["usage"]["seconds"], 400)
 
 
 class Limits(unittest.TestCase):

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "caf/actor_system.hpp"
 #include "caf/actor_system_config.hpp"
+#include "tools/superfluidd/fleet/decode_desk.h"
 #include "tools/superfluidd/fleet/fleet_messages.h"
 #include "tools/superfluidd/fleet/fleet_supervisor.h"
 #include "tools/superfluidd/fleet/request_actor.h"
@@ -85,24 +86,27 @@ class Fleet::Impl {
                             .models = ModelsOf(options.workers),
                             .workers = options.workers.size(),
                             .board = board})),
-        supervisor(compat::Spawn(system, compat::Placement::kPooled, FleetSupervisorBehavior,
-                                 FleetConfig{.workers = SpecsOf(options.workers),
-                                             .scheduler = scheduler,
-                                             .decoder = options.decoder,
-                                             .log = options.log})) {}
+        supervisor(compat::Spawn(
+            system, compat::Placement::kPooled, FleetSupervisorBehavior,
+            FleetConfig{
+                .workers = SpecsOf(options.workers), .scheduler = scheduler, .log = options.log})),
+        desk(compat::Spawn(system, compat::Placement::kDetached, DecodeDeskBehavior,
+                           DecodeDeskConfig{.decoder = options.decoder})) {}
 
   caf::actor_system_config config = MakeConfig();
   std::shared_ptr<SummaryBoard> board = std::make_shared<SummaryBoard>();
   caf::actor_system system;
   Scheduler scheduler;
   FleetSupervisor supervisor;
+  DecodeDesk desk;
   std::atomic<uint64_t> next_number{1};
 };
 
 Fleet::Fleet(const FleetOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 
-// The two send themselves messages for ever.
+// They send themselves messages for ever.
 Fleet::~Fleet() {
+  caf::anon_send_exit(impl_->desk, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(impl_->supervisor, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(impl_->scheduler, caf::exit_reason::user_shutdown);
 }
@@ -116,7 +120,8 @@ std::unique_ptr<RequestHandle> Fleet::Submit(SpeechRequest request,
       RequestContext{.number = RequestNumber{impl_->next_number++},
                      .request = std::make_shared<const SpeechRequest>(std::move(request)),
                      .listener = std::move(listener),
-                     .scheduler = impl_->scheduler});
+                     .scheduler = impl_->scheduler,
+                     .desk = impl_->desk});
   compat::SendFromOutside(actor, BeginRequest{});
   return std::make_unique<ActorHandle>(actor);
 }

@@ -21,8 +21,8 @@
 // What the fleet's actors say to each other, and their handles:
 //
 //   client's exchange -> [RequestActor] one a request <-> [Scheduler] -> which worker
-//                               |  ^                          ^
-//                               v  | segments, the end        | up, down
+//                          |    |  ^                          ^
+//              [DecodeDesk]     v  | segments, the end        | up, down
 //                          [WorkerLink] one a worker process -+-> [FleetSupervisor]
 //
 #define SUPERFLUIDD_DECLARE_MESSAGE(Type) \
@@ -56,6 +56,11 @@ SUPERFLUIDD_DECLARE_MESSAGE(StartJob)
 SUPERFLUIDD_DECLARE_MESSAGE(CancelJob)
 SUPERFLUIDD_DECLARE_MESSAGE(PushJobSamples)
 SUPERFLUIDD_DECLARE_MESSAGE(UploadDecoded)
+SUPERFLUIDD_DECLARE_MESSAGE(WantSamples)
+SUPERFLUIDD_DECLARE_MESSAGE(NeedSamples)
+SUPERFLUIDD_DECLARE_MESSAGE(ForgetSamples)
+SUPERFLUIDD_DECLARE_MESSAGE(DecodeEnded)
+SUPERFLUIDD_DECLARE_MESSAGE(DecodeTick)
 SUPERFLUIDD_DECLARE_MESSAGE(RepliesArrived)
 SUPERFLUIDD_DECLARE_MESSAGE(CheckWorker)
 SUPERFLUIDD_DECLARE_MESSAGE(EndWorker)
@@ -71,11 +76,17 @@ SUPERFLUIDD_DECLARE_MESSAGE(StopFleet)
 namespace superfluid::daemon {
 
 // One request, from its submission to its end. See request_actor.h.
-using RequestActor = compat::Handle<caf::result<void>(BeginRequest), caf::result<void>(Admitted),
-                                    caf::result<void>(Refused), caf::result<void>(WorkerAssigned),
-                                    caf::result<void>(CancelRequest),
-                                    caf::result<void>(PushSamples), caf::result<void>(JobSegment),
-                                    caf::result<void>(JobAudio), caf::result<void>(JobEnded)>;
+using RequestActor =
+    compat::Handle<caf::result<void>(BeginRequest), caf::result<void>(Admitted),
+                   caf::result<void>(Refused), caf::result<void>(WorkerAssigned),
+                   caf::result<void>(CancelRequest), caf::result<void>(PushSamples),
+                   caf::result<void>(JobSegment), caf::result<void>(JobAudio),
+                   caf::result<void>(JobEnded), caf::result<void>(UploadDecoded)>;
+
+// Has recordings decoded that workers do not read. See decode_desk.h.
+using DecodeDesk = compat::Handle<caf::result<void>(WantSamples), caf::result<void>(NeedSamples),
+                                  caf::result<void>(ForgetSamples), caf::result<void>(DecodeEnded),
+                                  caf::result<void>(DecodeTick)>;
 
 // Who waits, who runs where. See scheduler.h.
 using Scheduler = compat::Handle<
@@ -85,11 +96,10 @@ using Scheduler = compat::Handle<
     caf::result<void>(CancelAll), caf::result<void>(SchedulerTick)>;
 
 // The link to one worker process, and the process. See worker_link.h.
-using WorkerLink =
-    compat::Handle<caf::result<void>(ConnectWorker), caf::result<void>(StartJob),
-                   caf::result<void>(CancelJob), caf::result<void>(PushJobSamples),
-                   caf::result<void>(UploadDecoded), caf::result<void>(RepliesArrived),
-                   caf::result<void>(CheckWorker), caf::result<void>(EndWorker)>;
+using WorkerLink = compat::Handle<caf::result<void>(ConnectWorker), caf::result<void>(StartJob),
+                                  caf::result<void>(CancelJob), caf::result<void>(PushJobSamples),
+                                  caf::result<void>(RepliesArrived), caf::result<void>(CheckWorker),
+                                  caf::result<void>(EndWorker)>;
 
 // Starts workers, and starts them again. See fleet_supervisor.h.
 using FleetSupervisor =
@@ -159,6 +169,36 @@ struct JobEnded {
   std::string param = {};  // the field that is wrong; empty: none, or not known
 };
 
+// Its recording is samples now, or cannot be. From the DecodeDesk.
+struct UploadDecoded {
+  absl::StatusOr<DecodedUpload> upload;
+};
+
+// ---- To the DecodeDesk
+
+// A request waits for a worker, and its recording must be decoded. Ends with UploadDecoded, or when
+// it is forgotten; said again before that, it changes nothing.
+struct WantSamples {
+  RequestNumber number{};
+  std::shared_ptr<const SpeechRequest> request;
+  RequestActor actor;
+};
+// It has a worker: decode it now, if that is not over yet.
+struct NeedSamples {
+  RequestNumber number{};
+  int64_t deadline_ns = 0;  // 0: none
+};
+struct ForgetSamples {
+  RequestNumber number{};
+};
+// From a decoder.
+struct DecodeEnded {
+  RequestNumber number{};
+  uint64_t run = 0;
+  absl::StatusOr<DecodedUpload> upload;
+};
+struct DecodeTick {};
+
 // ---- To the Scheduler
 
 // A new request; answered with Admitted or Refused. The sender's end frees its place.
@@ -218,6 +258,7 @@ struct ConnectWorker {};
 struct StartJob {
   RequestNumber number{};
   std::shared_ptr<const SpeechRequest> request;
+  DecodedUpload decoded;  // in place of the request's recording; without samples: none
   absl::Duration deadline = absl::InfiniteDuration();  // from now
   RequestActor actor;
 };
@@ -228,11 +269,6 @@ struct PushJobSamples {
   RequestNumber number{};
   std::shared_ptr<const std::string> samples;
   bool end = false;
-};
-// A job's recording is samples now, or cannot be. From the job's decoder.
-struct UploadDecoded {
-  RequestNumber number{};
-  absl::StatusOr<DecodedUpload> upload;
 };
 // There is something to take from the link. From its reader thread.
 struct RepliesArrived {};

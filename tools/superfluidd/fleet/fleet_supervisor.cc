@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "actors/runtime/printable.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -14,6 +16,14 @@ constexpr absl::Duration kReplacePatience = absl::Seconds(5);
 bool IsHealthy(const linkw::Pong& pong) {
   return pong.engine_state == linkw::EngineState::kIdle ||
          pong.engine_state == linkw::EngineState::kBusy;
+}
+
+// A name as a value of the log: bare if it is a word, else quoted.
+std::string LogValue(const std::string& name) {
+  const bool is_word = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.' || c == '/';
+  });
+  return is_word && !name.empty() ? name : absl::StrCat("\"", Printable(name), "\"");
 }
 
 }  // namespace
@@ -50,8 +60,7 @@ void FleetSupervisorState::StartSlot(uint32_t index) {
                        WorkerLinkConfig{.key = key,
                                         .spec = slot.spec,
                                         .supervisor = caf::actor_cast<FleetSupervisor>(self_),
-                                        .holder = slot.holder,
-                                        .decoder = config_.decoder});
+                                        .holder = slot.holder});
   if (slot.link) {
     self_->monitor(slot.link);
   } else {
@@ -70,7 +79,7 @@ void FleetSupervisorState::OnConnected(const WorkerConnected& connected) {
   slot->view.engine = connected.engine;
   Log("worker.ready", *slot,
       absl::StrCat(" pid=", connected.pid, " places=", connected.places,
-                   " engine=", connected.engine));
+                   " engine=", LogValue(connected.engine)));
   compat::Send(self_, config_.scheduler,
                WorkerUp{.key = connected.key,
                         .name = slot->spec.name,
@@ -105,14 +114,15 @@ void FleetSupervisorState::NoteEnd(uint32_t index, const std::string& reason) {
   compat::Send(self_, config_.scheduler, WorkerDown{key});
   if (stopping_) {
     slot.phase = Phase::kEnded;
-    Log("worker.ended", slot, absl::StrCat(" reason=\"", reason, "\""));
+    Log("worker.ended", slot, absl::StrCat(" reason=\"", Printable(reason), "\""));
     return AnnounceStopped();
   }
   const absl::Duration pause = slot.replacing ? absl::ZeroDuration() : slot.policy.NextPause(lived);
   slot.phase = Phase::kWaiting;
   ++slot.view.restarts;
   Log("worker.ended", slot,
-      absl::StrCat(" reason=\"", reason, "\" restart_ms=", absl::ToInt64Milliseconds(pause)));
+      absl::StrCat(" reason=\"", Printable(reason),
+                   "\" restart_ms=", absl::ToInt64Milliseconds(pause)));
   compat::SendAfter(self_, self_, pause, RestartWorker{key});
 }
 
@@ -210,7 +220,8 @@ void FleetSupervisorState::AnnounceStopped() {
 
 void FleetSupervisorState::Log(const char* event, const Slot& slot,
                                const std::string& details) const {
-  config_.log(event, absl::StrCat("worker=", slot.spec.name, " model=", slot.spec.model, details));
+  config_.log(event, absl::StrCat("worker=", slot.spec.name, " model=", LogValue(slot.spec.model),
+                                  details));
 }
 
 FleetSupervisor::behavior_type FleetSupervisorBehavior(

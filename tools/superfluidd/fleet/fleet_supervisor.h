@@ -19,7 +19,6 @@ using FleetLog = std::function<void(const char* event, const std::string& detail
 struct FleetConfig {
   std::vector<WorkerSpec> workers;
   Scheduler scheduler;
-  std::shared_ptr<UploadDecoder> decoder;
   FleetLog log;
 };
 

@@ -7,11 +7,6 @@
 namespace superfluid::daemon {
 namespace {
 
-int64_t DeadlineNs(int64_t now_ns, absl::Duration deadline) {
-  constexpr absl::Duration kLongest = absl::Hours(24 * 365);
-  return deadline > kLongest ? 0 : now_ns + absl::ToInt64Nanoseconds(deadline);
-}
-
 double CostOf(const SpeechRequest& request) {
   if (request.audio == nullptr) return 1;
   return EstimateSeconds(request.audio->begin(), request.audio->size());
@@ -28,10 +23,15 @@ absl::Duration RequestActorState::since_start() const {
   return absl::Nanoseconds(compat::NowNs(self_)) - started_;
 }
 
+int64_t RequestActorState::deadline_ns() const {
+  constexpr absl::Duration kLongest = absl::Hours(24 * 365);
+  const absl::Duration deadline = context_.request->deadline;
+  return deadline > kLongest ? 0 : absl::ToInt64Nanoseconds(started_ + deadline);
+}
+
 void RequestActorState::OnBegin() {
   if (phase_ == Phase::kEnded) return;
-  const int64_t now_ns = compat::NowNs(self_);
-  started_ = absl::Nanoseconds(now_ns);
+  started_ = absl::Nanoseconds(compat::NowNs(self_));
   const SpeechRequest& request = *context_.request;
   compat::Send(self_, context_.scheduler,
                AdmitRequest{.waiting = {.number = context_.number,
@@ -39,7 +39,7 @@ void RequestActorState::OnBegin() {
                                         .model = request.model,
                                         .cost = CostOf(request),
                                         .priority = request.priority,
-                                        .deadline_ns = DeadlineNs(now_ns, request.deadline)},
+                                        .deadline_ns = deadline_ns()},
                             .id = request.id,
                             .live = request.audio == nullptr,
                             .actor = caf::actor_cast<RequestActor>(self_)});
@@ -48,8 +48,45 @@ void RequestActorState::OnBegin() {
 void RequestActorState::OnAdmitted() {
   if (phase_ != Phase::kAsking) return;
   phase_ = Phase::kWaiting;
+  if (NeedsSamples()) WantSamples();
   context_.listener->OnAdmitted();
 }
+
+// ---- Samples of a recording that workers do not read
+
+bool RequestActorState::NeedsSamples() const {
+  const AudioBody* const recording = context_.request->audio.get();
+  return recording != nullptr && decoded_.samples == nullptr && UploadDecoder::IsFor(*recording);
+}
+
+void RequestActorState::WantSamples() {
+  compat::Send(self_, context_.desk,
+               superfluid::daemon::WantSamples{.number = context_.number,
+                                               .request = context_.request,
+                                               .actor = caf::actor_cast<RequestActor>(self_)});
+}
+
+void RequestActorState::OnDecoded(const UploadDecoded& decoded) {
+  if (phase_ != Phase::kWaiting && phase_ != Phase::kDecoding) return;
+  if (decoded.upload.ok()) {
+    decoded_ = *decoded.upload;
+    if (phase_ == Phase::kDecoding) StartOnWorker();
+    return;
+  }
+  const absl::Status status = decoded.upload.status();
+  const linkw::Status wire = linkw::FromAbsl(status);
+  const bool is_recording = wire == linkw::Status::kInvalidArgument ||
+                            wire == linkw::Status::kTooLarge || wire == linkw::Status::kUnsupported;
+  const JobEnded ended = {.status = wire,
+                          .message = std::string(status.message()),
+                          .result = nullptr,
+                          .param = is_recording ? "file" : ""};
+  if (phase_ == Phase::kDecoding) return EndAttempt(ended);
+  if (wire == linkw::Status::kLinkClosed) return WantSamples();  // the decoder was killed
+  End({.status = wire, .message = ended.message, .param = ended.param});
+}
+
+// ---- The worker
 
 void RequestActorState::OnRefused(const Refused& refused) {
   if (phase_ == Phase::kEnded) return;
@@ -61,15 +98,23 @@ void RequestActorState::OnRefused(const Refused& refused) {
 
 void RequestActorState::OnAssigned(const WorkerAssigned& assigned) {
   if (phase_ != Phase::kWaiting) return;  // ended: its end frees the place
-  phase_ = Phase::kRunning;
   link_ = assigned.link;
   ++figures_.attempts;
   figures_.worker = assigned.name;
   figures_.queued = since_start();
   self_->monitor(link_);
+  if (!NeedsSamples()) return StartOnWorker();
+  phase_ = Phase::kDecoding;
+  compat::Send(self_, context_.desk,
+               NeedSamples{.number = context_.number, .deadline_ns = deadline_ns()});
+}
+
+void RequestActorState::StartOnWorker() {
+  phase_ = Phase::kRunning;
   compat::Send(self_, link_,
                StartJob{.number = context_.number,
                         .request = context_.request,
+                        .decoded = decoded_,
                         .deadline = context_.request->deadline - since_start(),
                         .actor = caf::actor_cast<RequestActor>(self_)});
   while (!samples_.empty()) {
@@ -110,12 +155,16 @@ void RequestActorState::OnAudio(int64_t audio_ms) {
 }
 
 void RequestActorState::OnJobEnded(const JobEnded& ended) {
-  if (phase_ != Phase::kRunning) return;
+  if (phase_ == Phase::kRunning) EndAttempt(ended);
+}
+
+void RequestActorState::EndAttempt(const JobEnded& ended) {
   self_->demonitor(link_.address());
   link_ = WorkerLink{};
   if (!cancelled_at_.has_value() &&
       MayRetry(ended.status, told_client_ || samples_sent_, figures_.attempts)) {
     phase_ = Phase::kWaiting;
+    if (NeedsSamples()) WantSamples();
     return compat::Send(self_, context_.scheduler, RequeueRequest{context_.number});
   }
   RequestOutcome outcome = {
@@ -132,14 +181,16 @@ linkw::Status RequestActorState::EndStatus(const JobEnded& ended) const {
 }
 
 void RequestActorState::OnDown(const caf::down_msg& down) {
-  if (phase_ != Phase::kRunning || link_.address() != down.source) return;
-  OnJobEnded(
+  const bool has_worker = phase_ == Phase::kRunning || phase_ == Phase::kDecoding;
+  if (!has_worker || link_.address() != down.source) return;
+  EndAttempt(
       {.status = linkw::Status::kLinkClosed, .message = "the worker is gone", .result = nullptr});
 }
 
 // Tells the end, with the figures.
 void RequestActorState::End(RequestOutcome outcome) {
   phase_ = Phase::kEnded;
+  if (NeedsSamples()) compat::Send(self_, context_.desk, ForgetSamples{context_.number});
   outcome.figures = figures_;
   outcome.figures.total = since_start();
   if (cancelled_at_.has_value()) outcome.figures.cancel = outcome.figures.total - *cancelled_at_;
@@ -161,6 +212,7 @@ RequestActor::behavior_type RequestActorBehavior(
       [self](const JobSegment& segment) { self->state.OnSegment(segment); },
       [self](const JobAudio& audio) { self->state.OnAudio(audio.audio_ms); },
       [self](const JobEnded& ended) { self->state.OnJobEnded(ended); },
+      [self](const UploadDecoded& decoded) { self->state.OnDecoded(decoded); },
   };
 }
 

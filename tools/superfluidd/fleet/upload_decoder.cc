@@ -18,10 +18,14 @@ constexpr uint64_t kLongestSeconds = uint64_t{24} * 3600;
 // About what a decoder takes beside the libraries, which all of them share.
 constexpr uint64_t kProcessBytes = uint64_t{32} << 20;
 
-decode::DecodeLimits LimitsOf(const UploadBudget& budget) {
+decode::DecodeLimits LimitsOf(const UploadBudget& budget, UploadDecoder::Share share,
+                              const AudioBody& recording) {
+  constexpr uint64_t kHalf = 2;
+  constexpr uint64_t kEighth = 8;
+  const uint64_t bytes = budget.limit() / (share == UploadDecoder::Share::kAhead ? kEighth : kHalf);
   decode::DecodeLimits limits;
-  limits.max_seconds =
-      std::clamp<uint64_t>(budget.limit() / 2 / kBytesPerSecond, 1, kLongestSeconds);
+  limits.max_seconds = std::clamp<uint64_t>(bytes / kBytesPerSecond, 1, kLongestSeconds);
+  limits.input_bytes = recording.size();
   return limits;
 }
 
@@ -51,7 +55,6 @@ absl::Status Refusal(const absl::Status& status) {
 UploadDecoder::UploadDecoder(std::string program, std::shared_ptr<UploadBudget> budget)
     : budget_(std::move(budget)),
       has_program_(!program.empty()),
-      limits_(LimitsOf(*budget_)),
       pool_(std::move(program), kSpareDecoders) {}
 
 bool UploadDecoder::IsFor(const AudioBody& recording) {
@@ -63,7 +66,8 @@ linkw::PcmFormat UploadDecoder::Format() {
 }
 
 absl::StatusOr<std::unique_ptr<UploadDecode>> UploadDecode::Start(
-    std::shared_ptr<UploadDecoder> decoder, const AudioBody& recording, Done done) {
+    std::shared_ptr<UploadDecoder> decoder, const AudioBody& recording, UploadDecoder::Share share,
+    Done done) {
   if (!decoder->has_program_) {
     return linkw::MakeStatus(linkw::Status::kUnsupported,
                              "recordings of this kind are not decoded here: the server has no "
@@ -73,22 +77,18 @@ absl::StatusOr<std::unique_ptr<UploadDecode>> UploadDecode::Start(
   if (!fd.ok()) {
     return linkw::MakeStatus(linkw::Status::kOutOfMemory, std::string(fd.status().message()));
   }
+  const decode::DecodeLimits limits = LimitsOf(*decoder->budget_, share, recording);
   return absl::WrapUnique(
-      new UploadDecode(std::move(decoder), *std::move(fd), recording.size(), std::move(done)));
+      new UploadDecode(std::move(decoder), *std::move(fd), limits, std::move(done)));
 }
 
 UploadDecode::UploadDecode(std::shared_ptr<UploadDecoder> decoder, OwnedFd recording,
-                           uint64_t bytes, Done done)
+                           const decode::DecodeLimits& limits, Done done)
     : decoder_(std::move(decoder)),
       done_(std::move(done)),
       process_(decoder_->budget_),
       samples_(std::make_shared<AudioBody>(decoder_->budget_)),
-      feed_(decoder_->pool_, std::move(recording),
-            [&] {
-              decode::DecodeLimits limits = decoder_->limits_;
-              limits.input_bytes = bytes;
-              return limits;
-            }(),
+      feed_(decoder_->pool_, std::move(recording), limits,
             {.push =
                  [this](std::string_view samples) {
                    const absl::Status status = samples_->Append(samples);

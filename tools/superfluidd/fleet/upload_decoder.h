@@ -24,14 +24,21 @@ struct DecodedUpload {
 // with its UploadDecode. Thread-safe.
 //
 // The samples and a decoder's own memory are counted in the budget of all uploads. A recording may
-// take half of it, so that one that decodes to more than anybody wants costs its own request only.
+// take half of it (less, while its request waits), so that one that decodes to more than anybody
+// wants costs its own request only.
 class UploadDecoder {
  public:
+  // Of the budget: a half at most of a recording whose request has a worker, an eighth of another.
+  enum class Share { kNeeded, kAhead };
+
   // `program`: superfluid_decode; empty: there is none, and every decode fails.
   UploadDecoder(std::string program, std::shared_ptr<UploadBudget> budget);
 
   // Returns whether a worker does not read a recording that begins with these bytes.
   static bool IsFor(const AudioBody& recording);
+
+  // Whether so much of the budget is free that a recording may be decoded whose request waits.
+  bool HasRoomAhead() const { return budget_->used() <= budget_->limit() / 2; }
 
   // The format of all samples.
   static linkw::PcmFormat Format();
@@ -41,7 +48,6 @@ class UploadDecoder {
 
   const std::shared_ptr<UploadBudget> budget_;
   const bool has_program_;
-  const decode::DecodeLimits limits_;
   decode::DecoderPool pool_;
 };
 
@@ -57,13 +63,14 @@ class UploadDecode {
 
   // Errors: kUnsupported, kOutOfMemory (descriptors).
   static absl::StatusOr<std::unique_ptr<UploadDecode>> Start(std::shared_ptr<UploadDecoder> decoder,
-                                                             const AudioBody& recording, Done done);
+                                                             const AudioBody& recording,
+                                                             UploadDecoder::Share share, Done done);
   UploadDecode(const UploadDecode&) = delete;
   UploadDecode& operator=(const UploadDecode&) = delete;
 
  private:
-  UploadDecode(std::shared_ptr<UploadDecoder> decoder, OwnedFd recording, uint64_t bytes,
-               Done done);
+  UploadDecode(std::shared_ptr<UploadDecoder> decoder, OwnedFd recording,
+               const decode::DecodeLimits& limits, Done done);
   void OnEnded(const absl::StatusOr<decode::DecodeSummary>& outcome);
 
   const std::shared_ptr<UploadDecoder> decoder_;

@@ -46,11 +46,6 @@ uint32_t DeadlineMs(int64_t now_ns, int64_t deadline_ns) {
   return static_cast<uint32_t>(std::max<int64_t>((deadline_ns - now_ns) / kNsPerMs, 1));
 }
 
-absl::Status TooLate() {
-  return linkw::MakeStatus(linkw::Status::kDeadlineExceeded,
-                           "the deadline passed while the recording was decoded");
-}
-
 }  // namespace
 
 void ProcessHolder::Kill() {
@@ -119,51 +114,19 @@ absl::Status WorkerLinkState::Connect() {
 void WorkerLinkState::OnStartJob(const StartJob& start) {
   Job job;
   job.request = start.request;
+  job.decoded = start.decoded;
   job.actor = start.actor;
   job.deadline_ns = DeadlineNs(compat::NowNs(self_), start.deadline);
-  if (absl::Status status = Begin(start.number, job); !status.ok()) return FailJob(job, status);
+  if (absl::Status status = Begin(job); !status.ok()) return FailJob(job, status);
   jobs_.emplace(start.number, std::move(job));
   OnReplies();
 }
 
-absl::Status WorkerLinkState::Begin(RequestNumber number, Job& job) {
+absl::Status WorkerLinkState::Begin(Job& job) {
   if (client_ == nullptr || retiring_) {
     return linkw::MakeStatus(linkw::Status::kDraining, "the worker ends");
   }
-  const AudioBody* recording = job.request->audio.get();
-  if (recording != nullptr && UploadDecoder::IsFor(*recording)) return Decode(number, job);
   return Transcribe(job);
-}
-
-absl::Status WorkerLinkState::Decode(RequestNumber number, Job& job) {
-  absl::StatusOr<std::unique_ptr<UploadDecode>> decoding = UploadDecode::Start(
-      config_.decoder, *job.request->audio,
-      [number, weak = compat::Weak<WorkerLink>(caf::actor_cast<WorkerLink>(self_))](
-          const absl::StatusOr<DecodedUpload>& upload) {
-        compat::SendFromOutside(weak.Lock(), UploadDecoded{number, upload});
-      });
-  if (!decoding.ok()) return decoding.status();
-  job.decoding = *std::move(decoding);
-  return absl::OkStatus();
-}
-
-void WorkerLinkState::OnDecoded(const UploadDecoded& decoded) {
-  const auto found = jobs_.find(decoded.number);
-  if (found == jobs_.end()) return;  // cancelled
-  Job& job = found->second;
-  job.decoding.reset();
-  absl::Status status = decoded.upload.status();
-  if (status.ok() && job.deadline_ns != 0 && job.deadline_ns <= compat::NowNs(self_)) {
-    status = TooLate();
-  }
-  if (status.ok()) {
-    job.decoded = *decoded.upload;
-    status = Transcribe(job);
-  }
-  if (status.ok()) return OnReplies();
-  FailJob(job, status);
-  jobs_.erase(found);
-  OnReplies();
 }
 
 absl::Status WorkerLinkState::Transcribe(Job& job) {
@@ -212,11 +175,7 @@ absl::StatusOr<linkw::AudioSourceSpec> WorkerLinkState::OfferAudio(Job& job) {
 // If the link is lost, its end says so soon.
 void WorkerLinkState::OnCancelJob(RequestNumber number) {
   const auto found = jobs_.find(number);
-  if (found == jobs_.end()) return;
-  if (found->second.stream != nullptr) return found->second.stream->Cancel().IgnoreError();
-  FailJob(found->second, linkw::MakeStatus(linkw::Status::kCancelled, ""));
-  jobs_.erase(found);
-  OnReplies();
+  if (found != jobs_.end()) found->second.stream->Cancel().IgnoreError();
 }
 
 void WorkerLinkState::OnSamples(const PushJobSamples& push) {
@@ -231,7 +190,7 @@ void WorkerLinkState::OnReplies() {
   *activity_ = false;
   if (client_ == nullptr) return;
   for (auto it = jobs_.begin(); it != jobs_.end();) {
-    it = TakeReplies(it->first, it->second) ? jobs_.erase(it) : std::next(it);
+    it = TakeReplies(it->second) ? jobs_.erase(it) : std::next(it);
   }
   TakePong();
   if (absl::Status status = client_->link_status(); !status.ok()) {
@@ -240,8 +199,8 @@ void WorkerLinkState::OnReplies() {
   if (retiring_ && jobs_.empty()) Leave("replaced", retire_patience_);
 }
 
-bool WorkerLinkState::TakeReplies(RequestNumber, Job& job) {
-  while (job.stream != nullptr) {
+bool WorkerLinkState::TakeReplies(Job& job) {
+  while (true) {
     absl::StatusOr<linkw::TranscriptionStream::Event> event =
         job.stream->Next(linkw::Deadline::After(absl::ZeroDuration()));
     if (!event.ok()) {
@@ -263,7 +222,6 @@ bool WorkerLinkState::TakeReplies(RequestNumber, Job& job) {
     FinishJob(job, std::get<linkw::StateSyncResult>(*std::move(event)));
     return true;
   }
-  return false;
 }
 
 void WorkerLinkState::ReportSegment(Job& job, linkw::TranscribeSegment segment) {
@@ -285,16 +243,12 @@ void WorkerLinkState::FinishJob(Job& job, linkw::StateSyncResult result) {
   compat::Send(self_, job.actor, std::move(ended));
 }
 
-// Ends a job that no worker has taken.
+// Ends a job that the worker has not taken, or that went with it.
 void WorkerLinkState::FailJob(const Job& job, const absl::Status& status) {
-  const linkw::Status wire = linkw::FromAbsl(status);
-  const bool is_recording = wire == linkw::Status::kInvalidArgument ||
-                            wire == linkw::Status::kTooLarge || wire == linkw::Status::kUnsupported;
   compat::Send(self_, job.actor,
-               JobEnded{.status = wire,
+               JobEnded{.status = linkw::FromAbsl(status),
                         .message = std::string(status.message()),
-                        .result = nullptr,
-                        .param = is_recording ? "file" : ""});
+                        .result = nullptr});
 }
 
 void WorkerLinkState::FailJobs(const std::string& reason) {
@@ -303,22 +257,10 @@ void WorkerLinkState::FailJobs(const std::string& reason) {
   }
 }
 
-// Nobody else looks at the deadline of a job before the worker has it.
-void WorkerLinkState::EndLateDecodes() {
-  const int64_t now_ns = compat::NowNs(self_);
-  for (auto it = jobs_.begin(); it != jobs_.end();) {
-    const Job& job = it->second;
-    const bool late = job.stream == nullptr && job.deadline_ns != 0 && job.deadline_ns <= now_ns;
-    if (late) FailJob(job, TooLate());
-    it = late ? jobs_.erase(it) : std::next(it);
-  }
-}
-
 // ---- Health
 
 void WorkerLinkState::OnCheck() {
   if (client_ == nullptr) return;
-  EndLateDecodes();
   const int64_t now_ns = compat::NowNs(self_);
   if (pong_ != nullptr) {
     if (now_ns - pinged_ns_ > absl::ToInt64Nanoseconds(config_.silence)) process_->Signal(SIGKILL);
@@ -373,7 +315,6 @@ WorkerLink::behavior_type WorkerLinkBehavior(WorkerLink::stateful_pointer<Worker
       [self](const StartJob& start) { self->state.OnStartJob(start); },
       [self](const CancelJob& cancel) { self->state.OnCancelJob(cancel.number); },
       [self](const PushJobSamples& push) { self->state.OnSamples(push); },
-      [self](const UploadDecoded& decoded) { self->state.OnDecoded(decoded); },
       [self](const RepliesArrived&) { self->state.OnReplies(); },
       [self](const CheckWorker&) { self->state.OnCheck(); },
       [self](const EndWorker& end) { self->state.OnEnd(end); },

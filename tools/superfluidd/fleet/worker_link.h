@@ -34,7 +34,6 @@ struct WorkerLinkConfig {
   WorkerSpec spec;
   FleetSupervisor supervisor;
   std::shared_ptr<ProcessHolder> holder;
-  std::shared_ptr<UploadDecoder> decoder;
   absl::Duration load_timeout = absl::Minutes(10);
   absl::Duration silence = absl::Seconds(30);  // without an answer to a ping: killed
 };
@@ -54,7 +53,6 @@ class WorkerLinkState {
   void Start(WorkerLinkConfig config);
   void OnConnect();
   void OnStartJob(const StartJob& start);
-  void OnDecoded(const UploadDecoded& decoded);
   void OnCancelJob(RequestNumber number);
   void OnSamples(const PushJobSamples& push);
   void OnReplies();
@@ -62,31 +60,27 @@ class WorkerLinkState {
   void OnEnd(const EndWorker& end);
 
  private:
-  // First its recording is decoded, if the worker does not read it; then the worker has it.
   struct Job {
     std::shared_ptr<const SpeechRequest> request;
     RequestActor actor;
     int64_t deadline_ns = 0;  // 0: none
-    std::unique_ptr<UploadDecode> decoding;
-    DecodedUpload decoded;                               // without samples: it was not necessary
-    std::unique_ptr<linkw::TranscriptionStream> stream;  // null: the worker does not have it yet
-    linkw::BufId buffer{};                               // 0: none
+    DecodedUpload decoded;    // without samples: it was not necessary
+    std::unique_ptr<linkw::TranscriptionStream> stream;
+    linkw::BufId buffer{};  // 0: none
     int64_t audio_ms = 0;
   };
   using Jobs = std::map<RequestNumber, Job>;
 
   absl::Status Connect();
-  absl::Status Begin(RequestNumber number, Job& job);
-  absl::Status Decode(RequestNumber number, Job& job);
+  absl::Status Begin(Job& job);
   absl::StatusOr<linkw::AudioSourceSpec> OfferAudio(Job& job);
   absl::Status Transcribe(Job& job);
   // Returns whether the job has ended.
-  bool TakeReplies(RequestNumber number, Job& job);
+  bool TakeReplies(Job& job);
   void ReportSegment(Job& job, linkw::TranscribeSegment segment);
   void FinishJob(Job& job, linkw::StateSyncResult result);
   void FailJob(const Job& job, const absl::Status& status);
   void FailJobs(const std::string& reason);
-  void EndLateDecodes();
   void TakePong();
   void Leave(const std::string& reason, absl::Duration patience);
 
