@@ -8,6 +8,7 @@
 #include "tools/superfluidd/api/public_text.h"
 #include "tools/superfluidd/api/speech_answer.h"
 #include "tools/superfluidd/api/trace_context.h"
+#include "tools/superfluidd/fleet/refused_param.h"
 
 namespace superfluid::daemon {
 namespace {
@@ -45,6 +46,31 @@ TEST(PublicTextTest, LeavesOtherTextsAlone) {
             "transcription_ of something: else");
   EXPECT_EQ(InWordsOfTheApi("this engine cannot translate").param, "");
   EXPECT_EQ(InWordsOfTheApi("").message, "");
+}
+
+TEST(RefusedParamTest, IsWhatTheEngineDoesNotList) {
+  const std::string capabilities = R"({"transcribe":{"languages":["en","de-AT"],"prompt":false}})";
+  SpeechRequest request;
+  EXPECT_EQ(RefusedParam(request, capabilities), "");
+  for (const char* listed : {"en", "EN-us", "de", "de_CH"}) {
+    request.language = listed;
+    EXPECT_EQ(RefusedParam(request, capabilities), "") << listed;
+  }
+  request.language = "fr";
+  EXPECT_EQ(RefusedParam(request, capabilities), "language");
+  request.prompt = "names";
+  EXPECT_EQ(RefusedParam(request, capabilities), "prompt");
+}
+
+TEST(RefusedParamTest, IsNoneWhereTheCapabilitiesDoNotTell) {
+  SpeechRequest request;
+  request.language = "fr";
+  request.prompt = "names";
+  for (const char* capabilities :
+       {"", "[]", "{}", R"({"transcribe":7})", R"({"transcribe":{"languages":"any"}})",
+        R"({"transcribe":{"languages":{},"prompt":"any text"}})"}) {
+    EXPECT_EQ(RefusedParam(request, capabilities), "") << capabilities;
+  }
 }
 
 TEST(ErrorOfTest, NamesTheFieldOfWrongRequestsOnly) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "protocol/messages/status.h"
+#include "tools/superfluidd/fleet/refused_param.h"
 #include "tools/version.h"
 
 namespace superfluid::daemon {
@@ -236,6 +237,10 @@ void WorkerLinkState::FinishJob(Job& job, linkw::StateSyncResult result) {
   JobEnded ended = {.status = result.status, .message = result.message, .result = nullptr};
   if (auto* transcript = std::get_if<linkw::TranscribeResult>(&result.reply)) {
     ended.result = std::make_shared<const linkw::TranscribeResult>(std::move(*transcript));
+  }
+  if (ended.status == linkw::Status::kInvalidArgument ||
+      ended.status == linkw::Status::kUnsupported) {
+    ended.param = RefusedParam(*job.request, client_->hello_ack().capabilities_json);
   }
   if (ended.status == linkw::Status::kOk && ended.message.empty()) {
     ended.message = job.decoded.note;
