@@ -22,7 +22,7 @@ namespace superfluid {
 // A micro-step: a piece of somebody's work.
 class EngineStep {
  public:
-  EngineStep(EngineProgress& progress, std::function<int64_t()> clock)
+  EngineStep(EngineProgress& progress, const std::function<int64_t()>& clock)
       : EngineStep(progress, clock, clock()) {}
   // One that begins at `begin_ns`, which is now.
   EngineStep(EngineProgress& progress, std::function<int64_t()> clock, int64_t begin_ns)

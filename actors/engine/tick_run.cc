@@ -160,7 +160,7 @@ absl::Status TickRun::CheckResult(size_t index, const LaneResult& result) {
   }
   const auto sequence = static_cast<uint64_t>(result.sequence);
   if (lane.sequence == linkw::SequenceId{}) {
-    const absl::Status added = link_.handles.Add(HandleKind::kSequence, sequence);
+    absl::Status added = link_.handles.Add(HandleKind::kSequence, sequence);
     if (!added.ok()) return added;
   } else if (result.sequence != ToEngine(lane.sequence)) {
     return absl::InternalError("the engine answered for another sequence");

@@ -62,7 +62,7 @@ bool Overtakes(linkw::MessageType type) {
 }
 
 uint64_t BytesOfCredit(linkw::MessageType type, size_t payload_bytes) {
-  constexpr size_t kAudioFrameBytes = 256;
+  static constexpr size_t kAudioFrameBytes = 256;
   return type == MessageType::kTranscribeAudio ? std::max(payload_bytes, kAudioFrameBytes)
                                                : payload_bytes;
 }

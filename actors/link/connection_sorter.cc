@@ -112,7 +112,7 @@ void ConnectionSorter::RefuseUser(const AcceptedConnection& connection) {
 
 ConnectionSorter::Verdict ConnectionSorter::Sort(Undecided& undecided) {
   OwnedFd& socket = undecided.connection.socket;
-  std::array<char, 4096> piece;
+  std::array<char, 4096> piece = {};
   while (true) {
     const size_t wanted = std::min(undecided.first.wanted(), piece.size());
     const ssize_t got = recv(socket.get(), piece.data(), wanted, MSG_DONTWAIT);

@@ -27,11 +27,11 @@ ReadCredit::Amount CreditOf(const linkw::Frame& frame) {
 }
 
 void LinkReaderState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher,
-                            const LinkReaderOptions& options) {
+                            LinkReaderOptions options) {
   stream_ = std::move(stream);
   dispatcher_ = std::move(dispatcher);
   decoder_.SetMaxFrame(options.max_frame);
-  credit_ = options.credit;
+  credit_ = std::move(options.credit);
   compat::Send(self_, LinkReader(self_), ReadSocket{});
 }
 
@@ -138,7 +138,7 @@ LinkReader::behavior_type LinkReaderBehavior(LinkReader::stateful_pointer<LinkRe
                                              Dispatcher dispatcher, LinkReaderOptions options) {
   self->set_down_handler([self](const caf::down_msg&) { self->quit(); });
   self->monitor(dispatcher);
-  self->state.Start(std::move(stream), std::move(dispatcher), options);
+  self->state.Start(std::move(stream), std::move(dispatcher), std::move(options));
   return {
       [self](const ReadSocket&) { self->state.OnReadable(); },
       [self](const CreditGiven&) { self->state.OnCredit(); },

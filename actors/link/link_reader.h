@@ -48,8 +48,7 @@ class LinkReaderState {
 
   explicit LinkReaderState(LinkReader::pointer self) : self_(self) {}
 
-  void Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher,
-             const LinkReaderOptions& options);
+  void Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher, LinkReaderOptions options);
   void OnReadable();
   void OnCredit();
   void OnPeerGone();

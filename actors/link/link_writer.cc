@@ -21,11 +21,11 @@ constexpr size_t kMostGathered = size_t{64} << 10;
 }  // namespace
 
 void LinkWriterState::Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher,
-                            const LinkWriterOptions& options) {
+                            LinkWriterOptions options) {
   stream_ = std::move(stream);
   dispatcher_ = std::move(dispatcher);
-  options_ = options;
-  encoder_.SetMaxFrame(options.max_frame);
+  options_ = std::move(options);
+  encoder_.SetMaxFrame(options_.max_frame);
   self_->monitor(dispatcher_);
 }
 
@@ -197,7 +197,7 @@ LinkWriter::behavior_type LinkWriterBehavior(LinkWriter::stateful_pointer<LinkWr
                                              std::shared_ptr<ByteStream> stream,
                                              Dispatcher dispatcher, LinkWriterOptions options) {
   self->set_down_handler([self](const caf::down_msg&) { self->state.OnDispatcherDown(); });
-  self->state.Start(std::move(stream), std::move(dispatcher), options);
+  self->state.Start(std::move(stream), std::move(dispatcher), std::move(options));
   return {
       [self](const SendMessage& send) { self->state.OnSend(send); },
       [self](const WriteSocket&) { self->state.OnWritable(); },

@@ -51,8 +51,7 @@ class LinkWriterState {
 
   explicit LinkWriterState(LinkWriter::pointer self) : self_(self) {}
 
-  void Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher,
-             const LinkWriterOptions& options);
+  void Start(std::shared_ptr<ByteStream> stream, Dispatcher dispatcher, LinkWriterOptions options);
   void OnSend(const SendMessage& send);
   void OnWritable();
   void OnClose(const CloseLink& close);

@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<DescriptorPoller::Entry>> DescriptorPoller::Add(i
 int DescriptorPoller::fd() const { return set_->epoll.get(); }
 
 void DescriptorPoller::Dispatch() {
-  std::array<epoll_event, kMaxEvents> ready;
+  std::array<epoll_event, kMaxEvents> ready = {};
   const int count = epoll_wait(set_->epoll.get(), ready.data(), kMaxEvents, 0);
   for (int i = 0; i < count; ++i) {
     std::shared_ptr<const Handler> handler;

@@ -110,6 +110,7 @@ class HostedThread final : public caf::execution_unit {
   template <class Insert>
   void Enqueue(Insert insert);
 
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables,readability-identifier-naming)
   static inline thread_local HostedThread* current_ = nullptr;
 
   const Options options_;

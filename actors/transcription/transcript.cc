@@ -54,7 +54,7 @@ linkw::TranscriptSegment InOrder(const TranscribedSegment& segment, int64_t earl
 
 // On the wire, where U+FFFD stands for each byte that is not UTF-8.
 size_t TextBytes(std::string_view text) {
-  constexpr size_t kReplacementBytes = 3;
+  static constexpr size_t kReplacementBytes = 3;
   return linkw::IsUtf8(text) ? text.size() : text.size() * kReplacementBytes;
 }
 
