@@ -89,7 +89,6 @@ struct ShutDown {
   absl::Duration patience;
   LinkId asked_by{};  // 0: none
 };
-struct ShutDownOverdue {};
 
 // Starts, watches and ends everything else. See supervisor.h.
 using Supervisor =
@@ -97,8 +96,7 @@ using Supervisor =
                    caf::result<void>(FramesConnected), caf::result<void>(DescriptorsConnected),
                    caf::result<RoleClaimed>(ClaimRole), caf::result<void>(ClaimOverdue),
                    caf::result<void>(LinkEnding), caf::result<void>(LinkEnded),
-                   caf::result<void>(CheckHealth), caf::result<void>(ShutDown),
-                   caf::result<void>(ShutDownOverdue)>;
+                   caf::result<void>(CheckHealth), caf::result<void>(ShutDown)>;
 
 }  // namespace superfluid
 

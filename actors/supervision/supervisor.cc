@@ -73,6 +73,9 @@ void SupervisorState::OnCheckHealth() {
     return Exit(ExitCode::kEngineStalled, age > turn_age ? "the engine is stuck inside a step"
                                                          : "a thread of the worker is stuck");
   }
+  if (IsLettingGoOverdue(now_ns)) {
+    return Exit(ExitCode::kEngineStalled, "the worker did not let go of its work in time");
+  }
   if (config_.on_progress && std::max(age, turn_age) <= config_.engine_stall) config_.on_progress();
   compat::SendAfter(self_, Supervisor(self_), config_.health_period, CheckHealth{});
 }
@@ -110,8 +113,8 @@ void SupervisorState::OnShutDown(const ShutDown& shut_down) {
   }
   DrainLastLink();
   // What has not ended by then hangs in the engine: its dispatcher waits in vain.
-  compat::SendAfter(self_, Supervisor(self_), shut_down.patience + config_.engine_kill,
-                    ShutDownOverdue{});
+  const absl::Duration left = shut_down.patience + config_.engine_kill;
+  let_go_left_ = let_go_left_ ? std::min(*let_go_left_, left) : left;
   ExitIfDone();
 }
 
@@ -130,8 +133,12 @@ void SupervisorState::DrainLastLink() {
                 .cancelled_elsewhere = drain_cancelled_});
 }
 
-void SupervisorState::OnShutDownOverdue() {
-  if (!exited_) Exit(ExitCode::kEngineStalled, "the worker did not let go of its work in time");
+// A pause of the process, in which nothing could end, counts as no more than two periods.
+bool SupervisorState::IsLettingGoOverdue(int64_t now_ns) {
+  const absl::Duration passed = absl::Nanoseconds(now_ns - std::exchange(health_seen_ns_, now_ns));
+  if (!let_go_left_) return false;
+  *let_go_left_ -= std::min(passed, 2 * config_.health_period);
+  return *let_go_left_ < absl::ZeroDuration();
 }
 
 void SupervisorState::OnDown(const caf::down_msg& down) {
@@ -214,7 +221,6 @@ Supervisor::behavior_type SupervisorBehavior(Supervisor::stateful_pointer<Superv
       [self](const LinkEnded& ended) { self->state.OnLinkEnded(ended); },
       [self](const CheckHealth&) { self->state.OnCheckHealth(); },
       [self](const ShutDown& shut_down) { self->state.OnShutDown(shut_down); },
-      [self](const ShutDownOverdue&) { self->state.OnShutDownOverdue(); },
   };
 }
 

@@ -120,7 +120,6 @@ class SupervisorState {
   void OnLinkEnded(const LinkEnded& ended);
   void OnCheckHealth();
   void OnShutDown(const ShutDown& shut_down);
-  void OnShutDownOverdue();
   void OnDown(const caf::down_msg& down);
 
  private:
@@ -168,6 +167,7 @@ class SupervisorState {
   void FreeDriver();
   void SetDriver(LinkId link);
   absl::Duration TurnAgeNow(int64_t now_ns);
+  bool IsLettingGoOverdue(int64_t now_ns);
   void FailEverything(ExitCode code, const std::string& reason);
   void DrainLastLink();
   void ExitIfDone();
@@ -196,7 +196,9 @@ class SupervisorState {
   DrainScope drain_scope_ = DrainScope::kNothing;  // of all shut-downs so far, the largest
   bool told_to_cancel_ = false;                    // by the first of them
   int64_t drain_by_ns_ = std::numeric_limits<int64_t>::max();  // the earliest of their deadlines
-  uint32_t drain_finished_ = 0;                                // requests of links that are gone
+  std::optional<absl::Duration> let_go_left_;  // in which the process runs; none: it does not end
+  int64_t health_seen_ns_ = 0;                 // when the health was looked at last
+  uint32_t drain_finished_ = 0;                // requests of links that are gone
   uint32_t drain_cancelled_ = 0;
   bool drain_cut_ = false;
   bool stall_reported_ = false;

@@ -138,6 +138,24 @@ TEST_F(DrainTest, AShutDownCancelsWhatIsOpenAtItsDeadline) {
   EXPECT_TRUE(exit_.has_value());
 }
 
+// SIGSTOP, a debugger, a frozen container: nothing could end meanwhile.
+TEST_F(DrainTest, APauseOfTheProcessIsNoShutDownThatHangs) {
+  Start();
+  Peer& driver = ConnectDriver();
+  const uint64_t open = SendTranscription(driver, 500);
+  const uint64_t drain = driver.Send(linkw::DrainRequest{.deadline_ms = 1000, .shut_down = true});
+  clock_->inside_step = [&] {
+    clock_->inside_step = nullptr;
+    scheduler_->advance_time(std::chrono::hours(1));
+  };
+  Run();
+  Advance(absl::Milliseconds(600));
+  EXPECT_EQ(TakeAll(driver, open).status, Status::kCancelled);
+  EXPECT_EQ(driver.Expect<linkw::Drained>(drain).cancelled, 1u);
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->first, ExitCode::kOk) << exit_->second;
+}
+
 TEST_F(DrainTest, AShutDownKeepsTheDeadlineOfTheDrainThatItTakesOver) {
   Start();
   Peer& driver = ConnectDriver();

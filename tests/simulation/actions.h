@@ -17,7 +17,6 @@ struct Scene {
   Oracle& oracle;
   Peer::Trace trace;
   size_t deaths = 0;       // of actors
-  size_t pauses = 0;       // of the process
   bool shut_down = false;  // a peer asked for the worker's end
   std::deque<Peer> peers;  // those whose links are over, too
 };

@@ -13,7 +13,6 @@ constexpr uint32_t kMostSteps = 6;
 constexpr uint32_t kStopSlots = 4;  // work_actions.cc: those that lanes name
 
 void Pause(Dice& dice, Scene& scene) {
-  ++scene.pauses;
   const uint32_t ms = dice.Between(1, 120'000);
   for (Peer& peer : scene.peers) peer.oracle().OnPaused(int64_t{ms} * 1'000'000);
   scene.world.Pause(absl::Milliseconds(ms));

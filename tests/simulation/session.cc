@@ -118,9 +118,7 @@ class Session {
     if (world_.exit() && !oracle_.ends_allowed()) {
       oracle_.Fail(absl::StrCat("ALWAYS-3: the worker ended: ", world_.exit()->second));
     }
-    // A pause in the middle of its end may be longer than the worker waits for that end.
-    if (world_.exit() && world_.exit()->first == ExitCode::kEngineStalled && scene_.pauses == 0 &&
-        plan_.fault.empty()) {
+    if (world_.exit() && world_.exit()->first == ExitCode::kEngineStalled && plan_.fault.empty()) {
       oracle_.Fail(absl::StrCat("ALWAYS-3: the worker ended: ", world_.exit()->second));
     }
   }

@@ -25,7 +25,6 @@ Supervisor::behavior_type Mortal(Supervisor::pointer self, Outcome* outcome) {
         outcome->Set(ExitCode::kOk, "told to stop");
         self->quit();
       },
-      [](const ShutDownOverdue&) {},
   };
 }
 
