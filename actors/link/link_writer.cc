@@ -14,9 +14,11 @@
 namespace superfluid {
 namespace {
 
-constexpr size_t kMaxPieces = 64;  // of one gathered write
-// So much is written even if the writer has been handed more already.
+constexpr size_t kMaxPieces = 64;  // of one write
+// So much is written even if the writer has been handed more already: the first frame waits for the
+// last.
 constexpr size_t kMostGathered = size_t{64} << 10;
+constexpr size_t kMostFramesGathered = 16;
 
 }  // namespace
 
@@ -123,7 +125,8 @@ absl::StatusOr<std::string> LinkWriterState::EncodeRefusal(linkw::MessageType ty
 // What is in the mailbox already leaves in the same write.
 void LinkWriterState::FlushUnlessMoreFollows() {
   if (waiting_ || failed_) return;
-  const bool gathers = queue_.queued_bytes() < kMostGathered && queue_.frames() < kMaxPieces;
+  const bool gathers =
+      queue_.queued_bytes() < kMostGathered && queue_.frames() < kMostFramesGathered;
   if (!gathers || !compat::HasMail(self_)) Flush();
 }
 

@@ -20,7 +20,7 @@ struct Ran {
   int code = -1;
 };
 
-Ran Run(const std::string& arguments) {
+Ran RunShell(const std::string& arguments) {
   Ran ran;
   std::FILE* const pipe = popen(("tools/worker/superfluid_worker " + arguments).c_str(), "r");
   EXPECT_NE(pipe, nullptr);
@@ -35,25 +35,26 @@ Ran Run(const std::string& arguments) {
 }
 
 TEST(EngineOptionsTest, HelpPrintsWhatTheEngineTakes) {
-  const Ran sim = Run("--engine sim --engine-option help");
+  const Ran sim = RunShell("--engine sim --engine-option help");
   EXPECT_EQ(sim.code, 0);
   EXPECT_THAT(sim.out, StartsWith("options of the engine sim, each --engine-option NAME=VALUE:\n"));
   EXPECT_THAT(sim.out, HasSubstr("\nsegment_ms: audio of one segment (a whole number from 10 to "
                                  "60000; default 1000)\n"));
-  const Ran usual = Run("--engine-option help --listen /tmp/not-made.sock");
+  const Ran usual = RunShell("--engine-option help --listen /tmp/not-made.sock");
   EXPECT_EQ(usual.code, 0);
   EXPECT_THAT(usual.out, HasSubstr("\npool: transcriptions at once"));
 }
 
 TEST(EngineOptionsTest, AnEngineThatSaysNothingIsAnError) {
   const Ran ran =
-      Run("--engine tests/integration/libsuperfluid_prints.so --engine-option help 2>&1");
+      RunShell("--engine tests/integration/libsuperfluid_prints.so --engine-option help 2>&1");
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.out, HasSubstr("does not say which options it has"));
 }
 
 TEST(EngineOptionsTest, AnUnknownNameIsSuggested) {
-  const Ran ran = Run("--engine sim --engine-option segmentms=5 --listen /tmp/not-made.sock 2>&1");
+  const Ran ran =
+      RunShell("--engine sim --engine-option segmentms=5 --listen /tmp/not-made.sock 2>&1");
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.out, HasSubstr("segment_ms"));
 }

@@ -169,8 +169,13 @@ TEST(ThreadsTest, TwoHundredObserversAreServedByTwelveThreads) {
     ASSERT_NE(observers.back(), nullptr);
   }
   for (const auto& observer : observers) EXPECT_TRUE(observer->Ping().ok());
-  TickDriver::ExpectDone(*driver.Start());
-  const auto threads = ThreadsOf(worker.pid());
+  // The thread that hashed the engine's library ends when it had nothing to do for ten seconds.
+  const absl::Time patience = absl::Now() + absl::Seconds(30);
+  auto threads = ThreadsOf(worker.pid());
+  while (threads.size() > 12 && absl::Now() < patience) {
+    TickDriver::ExpectDone(*driver.Start());
+    threads = ThreadsOf(worker.pid());
+  }
   std::string names;
   for (const auto& [id, thread] : threads) names += thread.name + " ";
   EXPECT_LE(threads.size(), 12U) << names;
