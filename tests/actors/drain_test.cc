@@ -153,7 +153,7 @@ TEST_F(DrainTest, APauseOfTheProcessIsNoShutDownThatHangs) {
   EXPECT_EQ(TakeAll(driver, open).status, Status::kCancelled);
   EXPECT_EQ(driver.Expect<linkw::Drained>(drain).cancelled, 1u);
   ASSERT_TRUE(exit_.has_value());
-  EXPECT_EQ(exit_->first, ExitCode::kOk) << exit_->second;
+  EXPECT_EQ(exit_->first, ExitCode::kDrainCut) << exit_->second;
 }
 
 TEST_F(DrainTest, AShutDownKeepsTheDeadlineOfTheDrainThatItTakesOver) {

@@ -217,7 +217,7 @@ TEST(MakePocketsphinxEngineTest, LongSpeechIsCutWithoutAPause) {
 TEST(MakePocketsphinxEngineTest, RefusesUnknownOptions) {
   const absl::Status status = MakePocketsphinxEngine({.options = {{"colour", "red"}}}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("it has language, pool, warm"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("it has pool, warm, pause_ms"));
 }
 
 TEST(MakePocketsphinxEngineTest, AModelOfAnotherLanguageDoesNotTranslate) {
