@@ -40,7 +40,7 @@ TEST(LoadEngineTest, SaysWhatTheEngineSays) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("engine 'engine/sim/libsuperfluid_sim.so': create: "),
-                    HasSubstr("no option 'bogus'")));
+                    HasSubstr("no option \"bogus\"")));
 }
 
 TEST(LoadEngineTest, MissingFile) {
