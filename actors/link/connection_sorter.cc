@@ -93,10 +93,25 @@ void ConnectionSorter::Add(AcceptedConnection connection) {
       std::find(allowed.begin(), allowed.end(), connection.uid) == allowed.end()) {
     return RefuseUser(connection);
   }
-  if (undecided_.size() >= options_.max_undecided) undecided_.pop_front();
   undecided_.push_back({.connection = std::move(connection),
                         .deadline_ns = MonotonicNs() + absl::ToInt64Nanoseconds(options_.patience),
                         .first = {}});
+  // Of many that come together each that has spoken already needs no place.
+  if (Sort(undecided_.back()) == Verdict::kHandled) return undecided_.pop_back();
+  if (undecided_.size() > options_.max_undecided) DropOldest();
+}
+
+// It may have spoken since it was looked at last.
+void ConnectionSorter::DropOldest() {
+  Undecided& oldest = undecided_.front();
+  if (Sort(oldest) == Verdict::kWait) {
+    const std::string word =
+        LastWord(linkw::Status::kBusy, "too many connections have not said HELLO yet",
+                 /*correlation=*/0);
+    (void)send(oldest.connection.socket.get(), word.data(), word.size(),
+               MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+  undecided_.pop_front();
 }
 
 // Answers the HELLO that the peer has sent or is about to send.

@@ -25,8 +25,8 @@ namespace superfluid {
 // descriptors connection with its token. What either is worth is the receiver's business.
 //
 // A peer of another user than those allowed is told so and closed. A connection that is undecided
-// after `patience` is closed, and so is the oldest one when there are more than `max_undecided`:
-// neither holds a thread or a place among the worker's links.
+// after `patience` is closed, and when there are more than `max_undecided` the oldest one is told
+// BUSY and closed: neither holds a thread or a place among the worker's links.
 //
 // Threads: Run blocks the thread that calls it until Shutdown of the listener (any thread); the
 // callbacks run on it.
@@ -62,6 +62,7 @@ class ConnectionSorter {
   static void RefuseUser(const AcceptedConnection& connection);
   Verdict Sort(Undecided& undecided);
   void DropOverdue();
+  void DropOldest();
   int PollTimeoutMs() const;
 
   UnixListener& listener_;
