@@ -317,13 +317,14 @@ int RunWorker(const WorkerOptions& options, ServiceManager& manager) {
     sockets->listener.reset();
   }
   const int code = static_cast<int>(outcome.code());
+  std::string reason = outcome.reason();
   if (outcome.code() == ExitCode::kEngineNotLoaded) {
-    Fail(code, "engine.not_loaded", absl::UnknownError(outcome.reason()));
+    Fail(code, "engine.not_loaded", absl::UnknownError(std::exchange(reason, "it did not load")));
   }
   LeaveSoon(code);
   const size_t left_behind = readers->Stop(kReadersPatience);
   if (left_behind > 0) spdlog::warn("readers.left_behind threads={}", left_behind);
-  spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(outcome.reason()));
+  spdlog::info("worker.exit code={} reason=\"{}\"", code, Printable(reason));
   // An engine that still loads does not let go of its thread; one that did not load has.
   const bool in_order =
       outcome.ready() ? outcome.code() == ExitCode::kOk || outcome.code() == ExitCode::kDrainCut
