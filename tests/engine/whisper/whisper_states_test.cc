@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ class NobodySpeaks : public AudioSource {
   absl::StatusOr<Block> Read(absl::Span<float> /*out*/) override {
     return Block{.frames = 0, .state = State::kStarved};
   }
+  std::optional<absl::Duration> TotalDuration() const override { return std::nullopt; }
   bool IsLive() const override { return true; }
 };
 
