@@ -140,6 +140,9 @@ absl::StatusOr<WorkerMessage> LinkClient::AwaitAck(ReplyStream& answers, Deadlin
         answers.Next(Deadline::After(std::min(deadline.left(), period)));
     if (answer.ok()) {
       if (const auto* error = std::get_if<Error>(&*answer)) return ToStatus(*error);
+      // No Pong answers HELLO.
+      if (std::holds_alternative<Pong>(*answer))
+        return Expect<HelloAck>(std::move(answer)).status();
       return answer;
     }
     if (!absl::IsDeadlineExceeded(answer.status())) return answer;
