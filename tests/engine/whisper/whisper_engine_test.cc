@@ -43,7 +43,7 @@ TEST_F(WhisperEngineTest, SaysWhatItIs) {
   Make(WhisperConfig({{"states", "3"}}));
   EXPECT_EQ(engine_->info().name, "whisper");
   EXPECT_THAT(engine_->info().version, HasSubstr("whisper.cpp 1."));
-  EXPECT_EQ(engine_->info().max_transcriptions, 3);
+  EXPECT_EQ(engine_->info().max_transcriptions, 3 * 16) << "jobs; those that wait hold no state";
   EXPECT_EQ(engine_->info().max_lanes, 0);
   EXPECT_GE(engine_->info().micro_step, absl::Milliseconds(20));
   EXPECT_LE(engine_->info().micro_step, absl::Seconds(10));
@@ -126,7 +126,8 @@ TEST_F(WhisperEngineTest, AFreedStateIsNotCounted) {
     absl::StatusOr<StepOutcome> outcome = StepOutcome::kMore;
     while (outcome.ok() && *outcome == StepOutcome::kMore) {
       outcome = job->Step({}, token, sink);
-      EXPECT_EQ(engine_->Memory().allocated_bytes, with_one);
+      const uint64_t allocated = engine_->Memory().allocated_bytes;
+      EXPECT_TRUE(allocated == with_one || allocated == weights) << allocated;
     }
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     job.reset();
