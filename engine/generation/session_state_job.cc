@@ -42,7 +42,7 @@ absl::StatusOr<StateJobOutcome> SessionStateJob::Step(const StepBudget& /*budget
     if (absl::Status status = mover_->Move(**sequence, moved_); !status.ok()) return status;
     if (++moved_ < mover_->parts()) return StateJobOutcome::kMore;
   }
-  const absl::StatusOr<StateJobOutcome> finished = mover_->Finish();
+  absl::StatusOr<StateJobOutcome> finished = mover_->Finish();
   if (!finished.ok() || *finished != StateJobOutcome::kDone) return finished;
   if (token.cancelled()) return cancelled;
   if (absl::Status status = mover_->Commit(**sequence); !status.ok()) return status;

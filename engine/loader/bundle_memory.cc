@@ -186,7 +186,7 @@ absl::StatusOr<Hash> RememberedBundleHash(const BundleMemory& memory,
   if (remembers) {
     if (const std::optional<Hash> hash = kept.Find(before->key)) return *hash;
   }
-  const absl::StatusOr<Hash> hash = EngineBundleHash(library_path, model_path, options);
+  absl::StatusOr<Hash> hash = EngineBundleHash(library_path, model_path, options);
   if (!hash.ok() || !remembers) return hash;
   const std::optional<Facts> after = FactsOf(library_path, model_path, options);
   if (after && after->key == before->key) kept.Keep(before->key, *hash);
@@ -194,7 +194,7 @@ absl::StatusOr<Hash> RememberedBundleHash(const BundleMemory& memory,
 }
 
 std::string BundleMemoryFolder() {
-  constexpr char kFolder[] = "/bundle-hashes";
+  static constexpr char kFolder[] = "/bundle-hashes";
   if (const std::string ours = Variable("CACHE_DIRECTORY"); !ours.empty()) {
     return absl::StrCat(ours.substr(0, ours.find(':')), kFolder);  // the first, of several
   }

@@ -59,7 +59,7 @@ size_t CharacterBytes(std::string_view text) {
 size_t EscapeBytes(std::string_view text) {
   if (text.size() < 2) return 0;
   if (text[1] != 'u') return kShortEscapes.find(text[1]) != std::string_view::npos ? 2 : 0;
-  constexpr size_t kBytes = 6;
+  static constexpr size_t kBytes = 6;
   if (text.size() < kBytes) return 0;
   const std::string_view digits = text.substr(2, kBytes - 2);
   // Half a surrogate pair is no character.

@@ -17,7 +17,8 @@
 namespace superfluid {
 namespace {
 
-bool is_confined = false;
+// For the leak sanitizer, which has no other way to ask.
+bool is_confined = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // Allowed whatever their arguments. Paths are not looked at here: --media-root and --model-root are
 // kept by who opens (engine/audio/media_path).

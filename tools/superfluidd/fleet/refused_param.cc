@@ -1,5 +1,6 @@
 #include "tools/superfluidd/fleet/refused_param.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/ascii.h"
@@ -16,10 +17,9 @@ std::string LanguageCode(const std::string& tag) {
 
 bool Lists(const Json& languages, const std::string& language) {
   const std::string code = LanguageCode(language);
-  for (const Json& listed : languages) {
-    if (listed.is_string() && LanguageCode(listed.get<std::string>()) == code) return true;
-  }
-  return false;
+  return std::any_of(languages.begin(), languages.end(), [&code](const Json& listed) {
+    return listed.is_string() && LanguageCode(listed.get<std::string>()) == code;
+  });
 }
 
 }  // namespace
